@@ -46,8 +46,8 @@ int store_clear_node(struct store *store, const char *name, struct err *err)
         return -1;
     return sqlite3_changes(store->db) == 1
                ? 0
-               : err_set(err, ERR_NOT_FOUND, "nothing is known of a node '%s'",
-                         name);
+               : err_set(err, ERR_NOT_FOUND,
+                         "unknown node '%s' (list: smtune nodes)", name);
 }
 
 static void read_node(sqlite3_stmt *statement, struct node_row *node)

@@ -30,10 +30,10 @@ static int check_text(const char *what, const char *text, size_t max_bytes,
     for (size_t i = 0; i < length; i += size) {
         size = text_next_rune(text + i, length - i, &rune);
         if (size == 0)
-            return err_set(err, ERR_USAGE, "%s has to be UTF-8", what);
+            return err_set(err, ERR_USAGE, "%s must be UTF-8", what);
         if (is_control(rune) && strchr(allowed, (int)rune) == NULL)
-            return err_set(err, ERR_USAGE, "%s has no control characters",
-                           what);
+            return err_set(err, ERR_USAGE,
+                           "%s must not contain control characters", what);
     }
     return 0;
 }
@@ -43,10 +43,10 @@ static int check_tag(const char *tag, struct err *err)
     size_t length = strlen(tag);
 
     if (length == 0)
-        return err_set(err, ERR_USAGE, "a tag is not empty");
+        return err_set(err, ERR_USAGE, "a tag must not be empty");
     if (tag[0] == ' ' || tag[length - 1] == ' ')
-        return err_set(err, ERR_USAGE, "a tag has no blank at its ends: '%s'",
-                       tag);
+        return err_set(err, ERR_USAGE,
+                       "a tag must not start or end with a blank: '%s'", tag);
     return check_text("a tag", tag, STORE_TAG_MAX_BYTES, "", err);
 }
 
@@ -113,7 +113,7 @@ static json_t *read_tags(struct store *store, int64_t run, int64_t job,
     json_t *tags = NULL;
 
     if (row == 0)
-        err_set(err, ERR_NOT_FOUND, "there is nothing to be tagged any more");
+        err_set(err, ERR_NOT_FOUND, "the run or trial no longer exists");
     if (row > 0)
         tags = json_loads(store_column_text(statement, 0), 0, NULL);
     if (row > 0 && !json_is_array(tags)) {

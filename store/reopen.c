@@ -53,7 +53,7 @@ static int read_job(struct store *store, int64_t job,
         return 0;
     return row < 0 ? -1
                    : err_set(err, ERR_FAILED,
-                             "store '%s': no job %" PRId64 " that is over",
+                             "store '%s': no finished job %" PRId64,
                              store->path, job);
 }
 

@@ -148,13 +148,13 @@ struct failure {
 
 static const struct failure failures[] = {
     {SQLITE_NOTADB, ERR_FAILED,
-     "it is not a database, or it is damaged"
-     " ('smtune fsck --repair' saves what can be read)"},
+     "it is not a database, or it is damaged ('smtune fsck --repair' saves all "
+     "readable rows)"},
     {SQLITE_CORRUPT, ERR_FAILED,
-     "the database is damaged"
-     " ('smtune fsck --repair' saves what can be read)"},
+     "the database is damaged ('smtune fsck --repair' saves all readable "
+     "rows)"},
     {SQLITE_FULL, ERR_SHORTAGE, "the disk is full"},
-    {SQLITE_READONLY, ERR_FAILED, "it cannot be written to"},
+    {SQLITE_READONLY, ERR_FAILED, "it is read-only"},
     {SQLITE_CANTOPEN, ERR_FAILED, "it cannot be opened"},
 };
 
@@ -191,7 +191,7 @@ int store_fail(struct store *store, struct err *err)
             return err_set(err, failures[i].kind, "store '%s': %s", store->path,
                            failures[i].text);
     }
-    return err_set(err, ERR_FAILED, "store '%s': %s (SQLite says %d)",
+    return err_set(err, ERR_FAILED, "store '%s': %s (SQLite code %d)",
                    store->path, sqlite3_errmsg(store->db), code);
 }
 

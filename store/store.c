@@ -104,9 +104,10 @@ static int check_place(struct store *store, struct err *err)
     struct file_system place;
 
     if (journal != NULL && journal[0] != '\0' && strcmp(journal, "delete") != 0)
-        return err_set(err, ERR_USAGE,
-                       "SMTUNE_STORE_JOURNAL is delete or not set, not '%s'",
-                       journal);
+        return err_set(
+            err, ERR_USAGE,
+            "SMTUNE_STORE_JOURNAL must be 'delete' or not set, not '%s'",
+            journal);
     store->is_without_log = journal != NULL && journal[0] != '\0';
     if (store->is_without_log ||
         file_system_find(store->directory, &place) < 0 || !place.is_network)
@@ -114,13 +115,12 @@ static int check_place(struct store *store, struct err *err)
     store->is_without_log = !is_marked_for_log(store);
     if (store->is_without_log)
         return 0;
-    return err_set(err, ERR_FAILED,
-                   "store '%s' lies on a file system of the network (%s), "
-                   "where its log can damage it: set "
-                   "SMTUNE_STORE_JOURNAL=delete once, which takes the log "
-                   "away, or keep it on a disk of this machine (--store or "
-                   "SMTUNE_STORE)",
-                   store->directory, place.name);
+    return err_set(
+        err, ERR_FAILED,
+        "store '%s' is on a network file system (%s), where its log can damage "
+        "it: set SMTUNE_STORE_JOURNAL=delete once to remove the log, or use a "
+        "folder on a local disk (--store or SMTUNE_STORE)",
+        store->directory, place.name);
 }
 
 /* EXTRA at first: a file becomes one with a log through a rollback journal. If
@@ -141,9 +141,9 @@ static int set_up_journal(struct store *store, struct err *err)
     if (has_log != store->is_without_log)
         return 0;
     return err_set(err, ERR_FAILED,
-                   "store '%s': its file system cannot hold a database with a "
-                   "log: take another folder (--store or SMTUNE_STORE), or set "
-                   "SMTUNE_STORE_JOURNAL=delete, which is slower",
+                   "store '%s': its file system does not support the log of a "
+                   "database: use another folder (--store or SMTUNE_STORE), or "
+                   "set SMTUNE_STORE_JOURNAL=delete, which is slower",
                    store->directory);
 }
 
@@ -206,7 +206,7 @@ static int open_writer(struct store *store, enum store_mode mode,
         open_database(store, store->path, SQLITE_OPEN_READWRITE | create, err);
     /* SQLite opens a file that it may not write to all the same. */
     if (result == 0 && sqlite3_db_readonly(store->db, "main") == 1)
-        result = err_set(err, ERR_FAILED, "store '%s': it cannot be written to",
+        result = err_set(err, ERR_FAILED, "store '%s': it is read-only",
                          store->path);
     if (result == 0)
         result = set_up_writer(store, err);
@@ -260,8 +260,8 @@ static int open_reader(struct store *store, int64_t *version, struct err *err)
         return -1;
     if (!log_is_empty(store))
         return err_set(err, ERR_FAILED,
-                       "store '%s': its log smtune.db-wal can only be read "
-                       "where its directory can be written to",
+                       "store '%s': its log smtune.db-wal can be read only "
+                       "with write access to its directory",
                        store->path);
     sqlite3_close(store->db);
     uri = immutable_uri(store->path);
@@ -456,12 +456,13 @@ int store_commit(struct store *store, struct err *err)
 
     if (!store->in_transaction)
         return 0;
-    result = sqlite3_get_autocommit(store->db)
-                 ? err_set(err, ERR_FAILED,
-                           "store '%s': the transaction is lost after an "
-                           "earlier error",
-                           store->path)
-                 : execute(store, "COMMIT", err);
+    result =
+        sqlite3_get_autocommit(store->db)
+            ? err_set(
+                  err, ERR_FAILED,
+                  "store '%s': an earlier error rolled back the transaction",
+                  store->path)
+            : execute(store, "COMMIT", err);
     end_transaction(store);
     return result;
 }

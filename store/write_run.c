@@ -161,7 +161,8 @@ int store_add_run(struct store *store, const struct run_new *run, int64_t *id,
 
     if (store_change(store, INSERT_RUN, cells, ARRAY_LEN(cells), err) < 0) {
         if (sqlite3_extended_errcode(store->db) == SQLITE_CONSTRAINT_UNIQUE)
-            err_set(err, ERR_BUSY, "there is a run '%s' already", run->name);
+            err_set(err, ERR_BUSY, "duplicate name '%s': a run has it",
+                    run->name);
         return -1;
     }
     *id = sqlite3_last_insert_rowid(store->db);

@@ -65,10 +65,10 @@ static int check(sqlite3 *db, const char *path, struct err *err)
     else
         text = store_column_text(statement, 0);
     if (result == 0 && strcmp(text, "ok") != 0)
-        result = err_set(err, ERR_FAILED,
-                         "the database is damaged ('smtune fsck' says where): "
-                         "%s",
-                         text);
+        result = err_set(
+            err, ERR_FAILED,
+            "the database is damaged ('smtune fsck' shows all errors): %s",
+            text);
     sqlite3_finalize(statement);
     return result;
 }
@@ -137,7 +137,7 @@ int store_backup(struct store *store, const struct backup *backup,
         goto out;
     }
     if (!backup->replaces && fs_exists(backup->path)) {
-        err_set(err, ERR_BUSY, "'%s' is there already", backup->path);
+        err_set(err, ERR_BUSY, "file exists: '%s'", backup->path);
         goto out;
     }
     fd = mkostemp(part, O_CLOEXEC);

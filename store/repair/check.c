@@ -10,13 +10,13 @@
 static const char *const checks[] = {
     "PRAGMA integrity_check",
     "SELECT 'table ' || \"table\" || ', row ' || ifnull(rowid, '?')"
-    " || ': what it belongs to is not there' FROM pragma_foreign_key_check",
+    " || ': its parent row is missing' FROM pragma_foreign_key_check",
     "SELECT 'table metric: job ' || metric.job_id || ' has no attempt '"
     " || attempt_id FROM metric"
     " LEFT JOIN attempt ON attempt.id = attempt_id"
     " WHERE attempt.job_id IS NOT metric.job_id"
     " GROUP BY metric.job_id, attempt_id",
-    "SELECT 'table observation: place ' || o.told || ' of run '"
+    "SELECT 'table observation: feedback ' || o.told || ' of run '"
     " || o.run_id || ' has no attempt ' || attempt_id"
     " FROM observation AS o LEFT JOIN attempt ON attempt.id = o.attempt_id"
     " LEFT JOIN job ON job.id = o.job_id"
@@ -30,7 +30,7 @@ static const char *const checks[] = {
     " AND job.number >= s.first_job"
     " GROUP BY job.run_id, step, copy, round HAVING count(*) > 1",
     "SELECT 'event ' || seq || ': its job ' || event.job_id"
-    " || ' is another run''s' FROM event JOIN job ON job.id = event.job_id"
+    " || ' belongs to another run' FROM event JOIN job ON job.id = event.job_id"
     " WHERE job.run_id <> event.run_id",
 };
 

@@ -144,8 +144,7 @@ static int put_lists(struct store *store, const struct target *target,
         lists[i] = cell->type == VALUE_TEXT ? json_loads(cell->text, 0, NULL)
                                             : json_array();
         if (lists[i] == NULL)
-            result = err_set(err, ERR_FAILED, "a list cannot be read: %s",
-                             cell->text);
+            result = err_set(err, ERR_FAILED, "invalid list: %s", cell->text);
     }
     if (result == 0)
         result = put_items(store, target, run, cells[0].integer, lists, err);

@@ -353,8 +353,7 @@ static int lend_first_page(const char *damaged, const char *fresh,
     if (result == 0)
         result = fs_read(fresh, SIZE_MAX / 2, &first, err);
     if (result == 0 && (pages < 2 || first.length < PAGE_BYTES))
-        result =
-            err_set(err, ERR_FAILED, "nothing can be read of '%s'", damaged);
+        result = err_set(err, ERR_FAILED, "no readable data in '%s'", damaged);
     if (result == 0) {
         memcpy(bytes.data, first.data, PAGE_BYTES);
         for (int i = 0; i < 4; i++)
@@ -401,7 +400,7 @@ static int read_damaged(struct reading *reading, const char *path,
             (open_to_salvage(copy, &reading->from) != SQLITE_OK ||
              !has_tables(reading->from)))
             result = err_set(reading->err, ERR_FAILED,
-                             "nothing can be read of '%s'", path);
+                             "no readable data in '%s'", path);
         reading->salvage->gaps++;
         free(log);
         free(log_copy);
@@ -460,7 +459,7 @@ static int change_places(const char *path, const char *fresh, const char *kept,
         }
     }
     if (result != 0)
-        err_set_errno(err, ERR_FAILED, errno, "cannot keep '%s' as '%s'", path,
+        err_set_errno(err, ERR_FAILED, errno, "cannot move '%s' to '%s'", path,
                       kept);
     fs_sync_directory_of(path);
     return result;

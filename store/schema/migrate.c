@@ -38,7 +38,7 @@ int migrations_check(const struct migrations *migrations,
     if (mark->application == UNRELEASED_ID)
         return err_set(err, ERR_FAILED,
                        "store '%s' was made by a smtune from before its first "
-                       "release, and this one cannot read it: take another "
+                       "release, and this one cannot read it: use another "
                        "folder (--store or SMTUNE_STORE)",
                        path);
     if (mark->application != APPLICATION_ID &&
@@ -46,8 +46,8 @@ int migrations_check(const struct migrations *migrations,
         return err_set(err, ERR_FAILED, "'%s' is not a store of smtune", path);
     if (mark->version < 0 || mark->version > (int64_t)migrations->step_count)
         return err_set(err, ERR_FAILED,
-                       "store '%s' was written by a newer smtune (version "
-                       "%lld of its tables; this smtune knows up to %zu)",
+                       "store '%s' was written by a newer smtune (its tables "
+                       "have version %lld, this smtune supports up to %zu)",
                        path, (long long)mark->version, migrations->step_count);
     return 0;
 }

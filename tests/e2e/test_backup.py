@@ -64,7 +64,7 @@ def test_names_and_what_is_there_already(smtune, experiment):
     (smtune.directory / "x").write_text("mine")
     result = smtune("backup", "x")
     assert result.returncode == 5
-    assert "is there already" in result.stderr and "--force" in result.stderr
+    assert "file exists: '" in result.stderr and "--force" in result.stderr
     assert (smtune.directory / "x").read_text() == "mine"
     smtune.ok("backup", "-f", "x")
     with sqlite3.connect(smtune.directory / "x") as database:

@@ -175,7 +175,7 @@ def test_notes_and_tags(smtune, dashboard):
     ("note", {"text": "a\x1bb"}, "control characters"),
     ("note", {"text": "x" * 20000}, "at most 16384 bytes"),
     ("tag", {"add": ["x" * 65]}, "at most 64 bytes"),
-    ("tag", {"add": [""]}, "not empty"),
+    ("tag", {"add": [""]}, "must not be empty"),
     ("tag", {"add": [f"t{i}" for i in range(65)]}, "at most 64 tags"),
 ])
 def test_a_wrong_body_is_refused(smtune, dashboard, verb, body, says):

@@ -228,7 +228,7 @@ def test_a_person_says_which_nodes_to_avoid(smtune):
 
 
 @pytest.mark.parametrize("words, says", [
-    (["--clear", "n9"], "nothing is known of a node 'n9'"),
+    (["--clear", "n9"], "unknown node 'n9' (list: smtune nodes)"),
     (["--avoid", "n[1-3]"], "of a node: 'n[1-3]'"),
     (["--avoid", ""], "of a node: ''"),
     (["--avoid", "n" * 65], "up to 64 letters"),

@@ -357,7 +357,8 @@ def test_prose_reads_strings_of_sources_where_asked(tree):
         SPDX + "/* it says */\nconst char *a = \"the run tells\"\n"
         "                \" of it\", *b = \"says\", *c = \"it hangs \"\n"
         "                \"on it\", *d = \"an op \\\"tell\\\" of a line\",\n"
-        "                *e = \"node=%s displaced=%d\";\n")
+        "                *e = \"node=%s displaced=%d\";\n"
+        "const char *g = \"SELECT told FROM job\", *f = \" told = ?1\";\n")
     result = subprocess.run([HERE / "prose", tree, "cli"], text=True,
                             capture_output=True, timeout=60)
     assert result.stdout.splitlines() == [

@@ -334,11 +334,11 @@ static void test_salvage__needs_something_to_read(void **state)
     struct buf bytes = BUF_INIT;
 
     write_file(*state, "smtune.db", &bytes);
-    must_not_salvage(*state, ERR_FAILED, "nothing can be read of");
+    must_not_salvage(*state, ERR_FAILED, "no readable data in");
     for (int i = 0; i < 3 * PAGE; i++)
         buf_add_char(&bytes, '\xa5');
     write_file(*state, "smtune.db", &bytes);
-    must_not_salvage(*state, ERR_FAILED, "nothing can be read of");
+    must_not_salvage(*state, ERR_FAILED, "no readable data in");
     unlink(log);
     assert_int_equal(mkdir(log, 0700), 0);
     must_not_salvage(*state, ERR_FAILED, log);
@@ -407,12 +407,12 @@ static void test_salvage__keeps_the_log_with_its_file(void **state)
     leave_log(*state);
     log = read_file(*state, "smtune.db-wal");
     assert_int_equal(mkdir(other, 0700), 0);
-    must_not_salvage(*state, ERR_FAILED, "cannot keep");
+    must_not_salvage(*state, ERR_FAILED, "cannot move");
     must_be_the_same(*state, "smtune.db-wal", &log);
     assert_int_equal(rmdir(other), 0);
     unlink(shared);
     assert_int_equal(mkdir(shared, 0700), 0);
-    must_not_salvage(*state, ERR_FAILED, "cannot keep");
+    must_not_salvage(*state, ERR_FAILED, "cannot move");
     must_be_the_same(*state, "smtune.db-wal", &log);
     assert_false(is_there(*state, "kept.db-wal"));
     buf_clear(&log);

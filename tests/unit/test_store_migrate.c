@@ -74,8 +74,8 @@ static void test_store_migrate__an_older_program_refuses_it(void **state)
     store_close(must_fill(*state, 3));
     must_be_new(*state, STORE_WRITE);
     must_refuse(*state, STORE_READ, ERR_FAILED,
-                "newer smtune (version 3 of its tables; this smtune knows up "
-                "to 1)");
+                "newer smtune (its tables have version 3, this smtune supports "
+                "up to 1)");
     must_refuse(*state, STORE_WRITE, ERR_FAILED, "newer smtune");
 }
 

@@ -82,7 +82,7 @@ static void test_store_nodes__a_person_has_the_last_word(void **state)
     must(fill_run(store, "r", "minimize", &run, &err));
     assert_int_equal(store_clear_node(store, "n2", &err), -1);
     assert_int_equal(err.kind, ERR_NOT_FOUND);
-    assert_string_equal(err.text, "nothing is known of a node 'n2'");
+    assert_string_equal(err.text, "unknown node 'n2' (list: smtune nodes)");
     must(store_avoid_node(store, "n2", "hums", 0, &err));
     must_know(store, INT64_MAX, "n2 - -:0/0 x0 until 0 by user: hums\n");
     report(store, run, 0, "died", 1000); /* does not make it shorter */
