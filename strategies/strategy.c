@@ -99,7 +99,7 @@ struct strategy *strategy_create(const struct strategy_options *options,
     if (method->choose != NULL)
         method = method->choose(&fit, space, &strategy->reason);
     else
-        buf_add_string(&strategy->reason, "asked for by name");
+        buf_add_string(&strategy->reason, "selected by name");
     strategy->method = method;
     if (fit.objective_count == 0)
         fit.objective_count = 1;
@@ -215,16 +215,16 @@ static enum ask_result try_candidates(struct strategy *strategy,
 
     if (is_random_turn(strategy, ask->trial))
         return draw_random(strategy, ask, tries,
-                           "at random, so that nothing binds");
+                           "drawn at random, without the model");
     if (method->learns) {
         result = method->next(strategy->state, ask, err);
         if (result == ASK_OK && !ask_accepts(ask, ask->point))
             result = ASK_EXHAUSTED;
         add_resource(strategy, ask->reason);
         return result == ASK_EXHAUSTED
-                   ? draw_random(
-                         strategy, ask, tries,
-                         "in place of a suggestion that was not accepted")
+                   ? draw_random(strategy, ask, tries,
+                                 "drawn at random: the suggestion was not new "
+                                 "or not feasible")
                    : result;
     }
     for (int i = 0; i < tries; i++) {
@@ -246,10 +246,10 @@ static enum ask_result scan(struct strategy *strategy, struct ask *ask,
             ask_accepts(ask, ask->point))
             return ASK_OK;
         if (++looks == STRATEGY_LOOKS_MAX) {
-            err_set(err, ERR_FAILED,
-                    "found no new setting that satisfies the constraints among "
-                    "%d in a row",
-                    STRATEGY_LOOKS_MAX);
+            err_set(
+                err, ERR_FAILED,
+                "no new setting among %d in a row satisfies the constraints",
+                STRATEGY_LOOKS_MAX);
             return ASK_ERROR;
         }
     }
@@ -289,7 +289,7 @@ static enum ask_result draw(struct strategy *strategy, struct ask *ask,
         err_set(err, ERR_FILE, "no setting satisfies the constraints");
     else
         err_set(err, ERR_FILE,
-                "found no setting that satisfies the constraints in %d tries",
+                "no setting satisfies the constraints in %d tries",
                 ENDLESS_TRIES);
     return ASK_ERROR;
 }
@@ -301,7 +301,7 @@ int strategy_enqueue(struct strategy *strategy, const struct value *values,
 
     if (!space_feasible(strategy->space, values))
         return err_set(err, ERR_FILE,
-                       "setting %zu to try first breaks a constraint",
+                       "enqueued setting %zu violates a constraint",
                        strategy->enqueued_count + 1);
     strategy->enqueued =
         mem_grow(strategy->enqueued, strategy->enqueued_count,
@@ -354,12 +354,12 @@ static enum ask_result take_enqueued(struct strategy *strategy, struct ask *ask,
     rng_init(&rng, strategy->options.seed, ask->trial, STREAM_FALLBACK);
     if (complete(strategy, &rng, values, ask->point)) {
         ask->reason->method = "enqueue";
-        ask->reason->step = "to be tried first";
+        ask->reason->step = "enqueued in the file";
         return ASK_OK;
     }
     err_set(err, ERR_FILE,
-            "found no way to complete setting %" PRIu64
-            " to try first that satisfies the constraints in %d tries",
+            "cannot complete enqueued setting %" PRIu64
+            " so that it satisfies the constraints, in %d tries",
             ask->trial, ENQUEUED_TRIES);
     return ASK_ERROR;
 }
@@ -402,7 +402,7 @@ static enum ask_result choose_point(struct strategy *strategy, struct ask *ask,
     if (is_replicate(strategy, ask->trial)) {
         memcpy(ask->point, strategy->base,
                space_count(strategy->space) * sizeof(*ask->point));
-        ask->reason->step = "again, to know the noise";
+        ask->reason->step = "evaluated again, to measure the noise";
         return ASK_OK;
     }
     if (setting_index(strategy, ask->trial) < strategy->enqueued_count)
@@ -411,7 +411,7 @@ static enum ask_result choose_point(struct strategy *strategy, struct ask *ask,
         *wish = enqueued_fulfil(&strategy->wishes, ask->point,
                                 space_count(strategy->space));
         ask->reason->method = "enqueue";
-        ask->reason->step = "asked for while the run went on";
+        ask->reason->step = "enqueued during the run";
         return ASK_OK;
     }
     if (strategy->method->enumerates)

@@ -78,8 +78,7 @@ struct linalg *linalg_open(struct err *err)
     if (linalg->dtrsv != NULL && linalg->dtrsm != NULL &&
         linalg->dsyrk != NULL && linalg->dgemm != NULL)
         return linalg;
-    err_set(err, ERR_FAILED, "cannot load '%s' nor '%s'", fast_name,
-            plain_name);
+    err_set(err, ERR_FAILED, "cannot load '%s' or '%s'", fast_name, plain_name);
     linalg_close(linalg);
     return NULL;
 }

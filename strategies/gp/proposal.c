@@ -164,7 +164,8 @@ static void plan_objective(struct proposal *proposal,
     proposal->acquisition.targets = proposal->targets;
     if (isfinite(proposal->targets[0]))
         proposal->acquisition.objective = gp;
-    proposal->step = gp == model_gp(model) ? "log EI" : "log EI, doubting";
+    proposal->step =
+        gp == model_gp(model) ? "log EI" : "log EI, shorter length scales";
 }
 
 static void plan_limits(struct proposal *proposal,

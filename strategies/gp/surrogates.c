@@ -103,7 +103,7 @@ struct surrogates *surrogates_create(const struct history *history,
             add_earlier(surrogates, history->transfer);
         return surrogates;
     }
-    err_set(err, ERR_FAILED, "no memory for a model of the trials");
+    err_set(err, ERR_FAILED, "out of memory for a model of the trials");
     surrogates_destroy(surrogates);
     return NULL;
 }

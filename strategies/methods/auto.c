@@ -63,10 +63,11 @@ static bool is_any(UNUSED const struct facts *facts)
 }
 
 static const struct rule rules[] = {
-    {&strategy_method_nsga2, is_long_front, "many results, each of several"},
-    {&strategy_method_tpe, are_many, "many results: a quick model of them"},
-    {&strategy_method_tpe, is_hedge, "every third trial, for another opinion"},
-    {&strategy_method_bayesian, is_any, "few results: each is to say much"},
+    {&strategy_method_nsga2, is_long_front,
+     "many results, and several objectives"},
+    {&strategy_method_tpe, are_many, "many results: a fast model"},
+    {&strategy_method_tpe, is_hedge, "every third trial uses another model"},
+    {&strategy_method_bayesian, is_any, "few results: the most precise model"},
 };
 
 struct auto_search {
@@ -107,15 +108,16 @@ static const struct strategy_method *auto_choose(
     if (space_cardinality(space) == 0)
         buf_add_string(reason, "there are too many settings to try them all");
     else if (budget == 0)
-        buf_add_string(reason, "no number of trials is set that could cover "
-                               "all settings");
+        buf_add_string(
+            reason,
+            "the budget has no number of trials that could cover all settings");
     else
         buf_printf(reason,
                    "the budget of %" PRIu64 " trials does not cover all "
                    "settings",
                    budget);
-    buf_add_string(reason, ", so each trial's method follows from the results "
-                           "so far");
+    buf_add_string(reason,
+                   ", so the results so far decide the method of each trial");
     return &strategy_method_auto;
 }
 

@@ -58,7 +58,7 @@ static void *bayesian_create(const struct strategy_options *options,
 
     if (options->objective_count > ACQUISITION_GOALS_MAX) {
         err_set(err, ERR_FILE,
-                "bayesian search is for at most %d objectives, not %zu",
+                "bayesian search supports at most %d objectives, not %zu",
                 ACQUISITION_GOALS_MAX, options->objective_count);
         return NULL;
     }
@@ -112,7 +112,7 @@ static bool try_earlier(const struct history *transfer, struct ask *ask)
     standings_clear(&standings);
     free(unit);
     if (found)
-        ask->reason->step = "one of the best of earlier runs";
+        ask->reason->step = "one of the best settings of earlier runs";
     return found;
 }
 
@@ -142,12 +142,11 @@ static void explain(const struct bayesian *bayesian,
     double z;
 
     reason->step = proposal->step;
-    snprintf(reason->note, sizeof(reason->note),
-             "knows %zu results and %zu failures, %zu pending, %zu that went "
-             "less far",
-             surrogates_count(bayesian->surrogates),
-             bayesian->surrogates->failures, ask->history->pending_count,
-             ask->history->behind_count);
+    snprintf(
+        reason->note, sizeof(reason->note),
+        "results: %zu, failures: %zu, pending: %zu, with less resource: %zu",
+        surrogates_count(bayesian->surrogates), bayesian->surrogates->failures,
+        ask->history->pending_count, ask->history->behind_count);
     if (proposal->best != SIZE_MAX)
         reason->incumbent = ask->history->numbers[proposal->best];
     if (gp == NULL)

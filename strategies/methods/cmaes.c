@@ -257,7 +257,8 @@ static void explain(const struct cmaes *cmaes, const struct history *history,
     char rate[40] = "";
 
     reason->incumbent = history->numbers[cmaes->best];
-    reason->step = search->is_small ? "small search" : "search";
+    reason->step =
+        search->is_small ? "search with a small population" : "search";
     if (cmaes->adapts_rates)
         snprintf(rate, sizeof(rate), ", learning rate %.2g",
                  cmaes_model_learning_rate(search->model));

@@ -28,7 +28,7 @@ static enum ask_result grid_next(void *state, struct ask *ask, struct err *err)
     for (int looks = 0; ask->cursor < lattice_size(lattice); looks++) {
         if (looks == STRATEGY_LOOKS_MAX) {
             err_set(err, ERR_FILE,
-                    "%d points of the grid in a row break the constraints",
+                    "%d points of the grid in a row violate the constraints",
                     STRATEGY_LOOKS_MAX);
             return ASK_ERROR;
         }

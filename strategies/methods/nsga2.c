@@ -130,7 +130,7 @@ static void explain(const struct history *history, size_t mother, size_t father,
     reason->step = mother == father ? "mutation" : "crossover";
     if (mother == father)
         snprintf(reason->note, sizeof(reason->note),
-                 "a change to trial %" PRIu64, history->numbers[mother]);
+                 "a mutation of trial %" PRIu64, history->numbers[mother]);
     else
         snprintf(reason->note, sizeof(reason->note),
                  "a child of trials %" PRIu64 " and %" PRIu64,

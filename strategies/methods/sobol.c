@@ -121,8 +121,7 @@ static void *sobol_create(const struct strategy_options *options,
     sobol->generator = gsl_qrng_alloc(gsl_qrng_sobol, (unsigned)width(sobol));
     if (sobol->generator == NULL) {
         err_set(err, ERR_FAILED,
-                "cannot make a sobol sequence of %zu "
-                "dimensions",
+                "cannot create a sobol sequence of %zu dimensions",
                 sobol->dimensions);
         sobol_destroy(sobol);
         return NULL;
@@ -184,9 +183,7 @@ static enum ask_result sobol_next(void *state, struct ask *ask, struct err *err)
 
     if (ask->cursor >> GSL_BITS != 0) {
         err_set(err, ERR_FAILED,
-                "the sobol sequence is at its end after 2^%d "
-                "points",
-                GSL_BITS);
+                "the sobol sequence is used up after 2^%d points", GSL_BITS);
         return ASK_ERROR;
     }
     if (sobol->dimensions > 0 && ask->cursor / WINDOW != sobol->window)

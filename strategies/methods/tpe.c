@@ -396,7 +396,7 @@ static void give_reason(const struct tpe *tpe, struct ask *ask,
     length = strlen(reason->note);
     if (behind > 0)
         snprintf(reason->note + length, sizeof(reason->note) - length,
-                 ", and %zu that went less far", behind);
+                 ", and %zu with less resource", behind);
 }
 
 /* With many at once, those that are pending make no more start than it takes.

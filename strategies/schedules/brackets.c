@@ -231,13 +231,13 @@ void brackets_describe(const struct brackets *brackets,
     bool leads = brackets_leads(brackets, climber);
 
     if (isnan(value))
-        snprintf(text, size, "it has no value at %" PRIu64, at);
+        snprintf(text, size, "no value at %" PRIu64, at);
     else if (at == options->max)
-        snprintf(text, size, "it has come to its end at %" PRIu64, at);
+        snprintf(text, size, "it reached the largest resource, %" PRIu64, at);
     else if (best == 0)
         snprintf(text, size,
-                 "%.6g is one of %zu at %" PRIu64 ", where it takes %" PRIu64
-                 " to compare",
+                 "%.6g is one of %zu at %" PRIu64
+                 ", and a comparison needs %" PRIu64,
                  schedule_shown(options, value), results->count, at,
                  brackets->ladder.eta);
     else if (leads)
@@ -246,7 +246,7 @@ void brackets_describe(const struct brackets *brackets,
     else
         snprintf(text, size,
                  "%.6g is not among the best %zu of %zu at %" PRIu64
-                 " (%.6g is the last that is)",
+                 " (%.6g is the last of them)",
                  schedule_shown(options, value), best, results->count, at,
                  schedule_shown(options, rung_at(results, best - 1)->value));
 }
@@ -268,8 +268,8 @@ void brackets_next_promote(const struct brackets *brackets,
                           sizeof(next->reason));
     else
         snprintf(next->reason, sizeof(next->reason),
-                 "it is the best that waits at %" PRIu64
-                 ", and one has to come to %" PRIu64,
+                 "it is the best paused trial at %" PRIu64
+                 ", and one must reach %" PRIu64,
                  brackets_resource(brackets, climber->bracket, climber->rung),
                  brackets->options.max);
 }

@@ -52,7 +52,7 @@ struct rule {
 
 static const char *const rule_names[] = {"sagemaker", "vizier"};
 static const struct rule rules[] = {{1, value_now, ""},
-                                    {5, value_best, "a best of "}};
+                                    {5, value_best, "the best value "}};
 static_assert(ARRAY_LEN(rules) == ARRAY_LEN(rule_names), "a rule a name");
 
 /* The running averages of a trial, at every look from first to end - 1. */

@@ -76,7 +76,7 @@ static void give_reason(const struct schedule_options *options,
                  options->min_delta);
     if (isinf(progress->best))
         snprintf(verdict->reason, sizeof(verdict->reason),
-                 "no value at %" PRIu64 " that is a number",
+                 "no value up to %" PRIu64 " is a number",
                  observation->resource);
     else
         snprintf(

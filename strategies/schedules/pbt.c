@@ -97,8 +97,9 @@ static int check_options(const struct schedule_options *options,
                        options->resample);
     if (generation_count(options) > GENERATIONS_MAX)
         return err_set(err, ERR_FILE,
-                       "min %" PRIu64 " makes %" PRIu64
-                       " generations up to %" PRIu64 ", over %d",
+                       "out of range: min %" PRIu64 " makes %" PRIu64
+                       " generations up to max %" PRIu64
+                       ", at most %d are possible",
                        options->min, generation_count(options), options->max,
                        GENERATIONS_MAX);
     return 0;

@@ -26,8 +26,9 @@ int schedule_plan_add(struct schedule_plan *plan,
         !add_product(&plan->total_restarted, rung->trials, rung->resource) ||
         (rung->rung == 0 && !add_product(&plan->trials, rung->trials, 1)))
         return err_set(err, ERR_FILE,
-                       "%" PRIu64 " trials up to %" PRIu64
-                       " are too much to count",
+                       "out of range: %" PRIu64
+                       " trials up to resource %" PRIu64
+                       " are too many to count",
                        rung->trials, rung->resource);
     plan->rungs =
         mem_grow(plan->rungs, plan->count, &capacity, sizeof(*plan->rungs));

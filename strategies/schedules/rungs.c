@@ -30,8 +30,8 @@ int ladder_init(struct ladder *ladder, const struct schedule_options *options,
     size_t count = 0;
 
     if (options->eta < 2 || options->eta > ETA_MAX)
-        return err_set(err, ERR_FILE, "eta %" PRIu64 " is not 2 to %d",
-                       options->eta, ETA_MAX);
+        return err_set(err, ERR_FILE, "eta must be from 2 to %d, not %" PRIu64,
+                       ETA_MAX, options->eta);
     for (uint64_t at = options->max; at > options->min; at /= options->eta)
         down[count++] = at;
     down[count++] = options->min;
@@ -40,8 +40,9 @@ int ladder_init(struct ladder *ladder, const struct schedule_options *options,
         ladder->resources[i] = down[count - 1 - i];
     if (options->brackets > count)
         return err_set(err, ERR_FILE,
-                       "brackets %" PRIu64 " is more than the %zu rungs from "
-                       "%" PRIu64 " to %" PRIu64 " by %" PRIu64,
+                       "out of range: brackets is %" PRIu64
+                       ", and there are %zu rungs from %" PRIu64 " to %" PRIu64
+                       " with eta %" PRIu64,
                        options->brackets, count, options->min, options->max,
                        options->eta);
     return 0;

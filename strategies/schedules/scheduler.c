@@ -53,16 +53,17 @@ static const struct scheduler_method *check(
         text_unknown("schedule method", options->method, method_names,
                      ARRAY_LEN(methods), ERR_FILE, err);
     } else if (options->min < 1) {
-        err_set(err, ERR_FILE, "min %" PRIu64 " is not 1 or more",
+        err_set(err, ERR_FILE, "min must be 1 or more, not %" PRIu64,
                 options->min);
     } else if (options->max <= options->min) {
-        err_set(err, ERR_FILE, "max %" PRIu64 " is not more than min %" PRIu64,
-                options->max, options->min);
+        err_set(err, ERR_FILE,
+                "max must be more than min %" PRIu64 ", not %" PRIu64,
+                options->min, options->max);
     } else if (options->max > resource_max &&
                !(options->max == SCHEDULE_NO_MAX &&
                  method->lives_without_max)) {
-        err_set(err, ERR_FILE, "max %" PRIu64 " is more than %" PRIu64,
-                options->max, resource_max);
+        err_set(err, ERR_FILE, "max must be at most %" PRIu64 ", not %" PRIu64,
+                resource_max, options->max);
     } else {
         return method;
     }
@@ -157,8 +158,9 @@ int schedule_plan_init(struct schedule_plan *plan,
     plan->is_bound = !method->plan_is_no_bound;
     if (trials > trials_max)
         return err_set(err, ERR_FILE,
-                       "%" PRIu64 " trials are more than %" PRIu64, trials,
-                       trials_max);
+                       "out of range: %" PRIu64 " trials, at most %" PRIu64
+                       " are possible",
+                       trials, trials_max);
     if (method->plan(options, trials, plan, err) != 0) {
         schedule_plan_clear(plan);
         return -1;

@@ -25,7 +25,8 @@ static void *threshold_create(const struct schedule_options *options,
     struct threshold *threshold;
 
     if (isnan(options->lower) && isnan(options->upper)) {
-        err_set(err, ERR_FILE, "threshold wants lower, upper or both");
+        err_set(err, ERR_FILE,
+                "missing key: threshold needs lower, upper or both");
         return NULL;
     }
     if (options->lower > options->upper) {

@@ -41,8 +41,8 @@ static int pick_values(struct axis *axis, const struct param *param,
 {
     if (axis_points == 0 || axis_points > LATTICE_AXIS_MAX)
         return err_set(err, ERR_FILE,
-                       "a grid needs from 1 to %d points for parameter '%s', "
-                       "not %" PRIu64,
+                       "out of range: a grid has from 1 to %d points for "
+                       "parameter '%s', not %" PRIu64,
                        LATTICE_AXIS_MAX, param->name, axis_points);
     axis->picked = mem_array(axis_points, sizeof(*axis->picked));
     axis->count = 0;
@@ -86,8 +86,9 @@ struct lattice *lattice_create(struct space *space, uint64_t axis_points,
             goto fail;
         if (lattice->size > (UINT64_C(1) << 62) / axis->count) {
             err_set(err, ERR_FILE,
-                    "the grid has more than 4611686018427387904 (2^62) "
-                    "points: use sobol or random, or fewer points a parameter");
+                    "out of range: the grid has more than 4611686018427387904 "
+                    "(2^62) points: use sobol or random, or fewer points per "
+                    "parameter");
             goto fail;
         }
         lattice->size *= axis->count;

@@ -77,7 +77,7 @@ static int check_scale(const struct param *param, struct err *err)
         return 0;
     if (param->kind == PARAM_INT)
         return err_set(err, ERR_FILE,
-                       "scale %s is for values below 1, which an int has not",
+                       "type mismatch: scale %s requires type float, not int",
                        scale);
     if (param->scale == SCALE_LOGIT ? param->min <= 0 : param->min < 0)
         return err_set(
@@ -126,11 +126,11 @@ static int check_step(const struct param *param, struct err *err)
             err, ERR_FILE, "step %s is wider than the range from %s to %s",
             show(step).text, show(param->min).text, show(param->max).text);
     if (fabs(count - round(count)) > slack)
-        return err_set(err, ERR_FILE,
-                       "step %s does not fit: from %s it comes to %.12g, not "
-                       "to max %s",
-                       show(step).text, show(param->min).text,
-                       param->min + floor(count) * step, show(param->max).text);
+        return err_set(
+            err, ERR_FILE,
+            "step %s does not fit: from %s it reaches %.12g, not max %s",
+            show(step).text, show(param->min).text,
+            param->min + floor(count) * step, show(param->max).text);
     return 0;
 }
 
@@ -168,8 +168,7 @@ static int check_distinct(const struct param *param, struct err *err)
     qsort(texts, param->value_count, sizeof(*texts), compare_texts);
     for (size_t i = 1; i < param->value_count && result == 0; i++)
         if (strcmp(texts[i - 1], texts[i]) == 0)
-            result =
-                err_set(err, ERR_FILE, "value '%s' is there twice", texts[i]);
+            result = err_set(err, ERR_FILE, "duplicate value '%s'", texts[i]);
     for (size_t i = 0; i < param->value_count; i++)
         free(texts[i]);
     free(texts);
@@ -179,16 +178,16 @@ static int check_distinct(const struct param *param, struct err *err)
 static int check_values(const struct param *param, struct err *err)
 {
     if (param->value_count == 0)
-        return err_set(err, ERR_FILE, "there are no values");
+        return err_set(err, ERR_FILE, "missing values");
     for (size_t i = 0; i < param->value_count; i++)
         if (param->values[i].type == VALUE_NULL)
             return err_set(err, ERR_FILE, "value %zu is null", i + 1);
     if (param->kind == PARAM_CONST)
         return 0;
     if (param->value_count == 1)
-        return err_set(err, ERR_FILE,
-                       "there is one value only: for a constant write "
-                       "{value: ...}");
+        return err_set(
+            err, ERR_FILE,
+            "'values' has only one value: for a constant write {value: ...}");
     return check_distinct(param, err);
 }
 

@@ -93,10 +93,9 @@ int space_add_param(struct space *space, const struct param *param,
     size_t n = space->count;
 
     if (space_find(space, param->name) >= 0)
-        return err_set(err, ERR_FILE, "parameter '%s' is there twice",
-                       param->name);
+        return err_set(err, ERR_FILE, "duplicate parameter '%s'", param->name);
     if (n == PARAMS_MAX)
-        return err_set(err, ERR_FILE, "there are more than %d parameters",
+        return err_set(err, ERR_FILE, "out of range: more than %d parameters",
                        PARAMS_MAX);
     if (param_check(param, err) < 0)
         return err_prefix(err, "parameter '%s'", param->name);
@@ -160,8 +159,8 @@ static int report_circle(const struct visit *visit, size_t again,
         i++;
     for (; i < visit->length; i++)
         buf_printf(&text, "'%s' uses ", visit->space->names[visit->path[i]]);
-    err_set(err, ERR_FILE, "conditions go in a circle: %s'%s'", buf_text(&text),
-            visit->space->names[again]);
+    err_set(err, ERR_FILE, "conditions depend on each other in a cycle: %s'%s'",
+            buf_text(&text), visit->space->names[again]);
     buf_clear(&text);
     return -1;
 }

@@ -154,7 +154,7 @@ def test_why(smtune, experiment):
         assert 0 <= why["pending"] < 3 * 65
     assert why["value"] == smtune.json("show", "exp", 12)["value"]
     text = smtune.ok("why", "last", 3)
-    assert "chosen because:  asked for by name" in text
+    assert "chosen because:  selected by name" in text
     assert "acquisition" not in text  # which it has not: a model's
     assert smtune("why", "exp", 13).returncode == 4
     assert smtune("why", "exp", "x").returncode == 2

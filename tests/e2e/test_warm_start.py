@@ -139,7 +139,7 @@ def test_the_best_of_each_earlier_run_is_tried_first(smtune, experiment,
     tried = [t["params"] for t in smtune.json("trials", "new")]
     expected = [{"x": 6, "k": "b"}] + best[:1 + (best[0] != best[1])]
     assert tried[:len(expected)] == expected
-    assert smtune.json("why", "new", 2)["step"] == "to be tried first"
+    assert smtune.json("why", "new", 2)["step"] == "enqueued in the file"
     assert smtune.json("replay", "new")["proved"] == 7
 
 

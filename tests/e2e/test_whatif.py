@@ -160,7 +160,7 @@ def test_failed_trials_fail_again(smtune, experiment):
 @pytest.mark.parametrize("words,status,error", [
     (["-s", "asha", "--max", "10"], 2,
      "max is 10, but no trial used more than 9"),
-    (["-s", "asha", "--min", "9"], 2, "max 9 is not more than min 9"),
+    (["-s", "asha", "--min", "9"], 2, "max must be more than min 9, not 9"),
     (["-s", "pbt"], 2, "'pbt' creates new trials"),
     (["-s", "assha"], 2, "did you mean 'asha'?"),
     (["--eta", "1"], 2, "at least 2, got '1'"),

@@ -294,10 +294,10 @@ static void test_why__says_what_the_search_does(void **state)
         {"{'op':'ask','n':2}", "{'trials':[{'id':1,'params':{'x':5}},"
                                "{'id':2,'params':{'x':1}}]}"},
         {"{'op':'why','id':1}",
-         "{'id':1,'method':'enqueue','method_reason':'asked for by name',"
-         "'step':'to be tried first','known':0,'pending':0}"},
+         "{'id':1,'method':'enqueue','method_reason':'selected by name',"
+         "'step':'enqueued in the file','known':0,'pending':0}"},
         {"{'op':'why','id':2}", "{'id':2,'method':'grid',"
-                                "'method_reason':'asked for by name'}"},
+                                "'method_reason':'selected by name'}"},
         {"{'op':'why','id':3}",
          "{'error':'there is no trial 3 (2 suggested so far)'}"},
     };

@@ -22,7 +22,7 @@
             "{'id':2,'params':{'x':2},'budget':1},"                            \
             "{'id':3,'params':{'x':3},'budget':1}]}"                           \
     }
-#define FIRST_OF "where it takes 3 to compare"
+#define FIRST_OF "and a comparison needs 3"
 
 #define MUST_CONVERSE(text, exchanges)                                         \
     must_converse(text, exchanges, ARRAY_LEN(exchanges))
@@ -45,7 +45,7 @@ static void test_schedule__has_trials_pause_go_on_and_end(void **state)
          "1, " FIRST_OF "'}"},
         {"{'op':'tell','id':3,'value':0.6}",
          "{'ok':true,'decision':'pause','reason':'0.6 is not among the best 1 "
-         "of 3 at 1 (0.5 is the last that is)'}"},
+         "of 3 at 1 (0.5 is the last of them)'}"},
         {"{'op':'ask','n':2}",
          "{'trials':[{'id':2,'params':{'x':2},'budget':3,'resumed':true}],"
          "'waiting':true}"},
@@ -156,7 +156,7 @@ static void test_ask__says_who_is_given_up_before_what_is_wrong(void **state)
          "1, " FIRST_OF "'}"},
         {"{'op':'tell','id':3,'value':3}",
          "{'ok':true,'decision':'pause','reason':'3 is not among the best 1 "
-         "of 3 at 1 (1 is the last that is)'}"},
+         "of 3 at 1 (1 is the last of them)'}"},
         {"{'op':'ask'}",
          "{'trials':[{'id':1,'params':{'x':0.5},'budget':3,'resumed':true}]}"},
         {"{'op':'tell','id':1,'value':1}", "{'ok':true}"},
@@ -194,7 +194,7 @@ static void test_schedule__stops_trials_that_have_no_budget(void **state)
         {"{'op':'tell','id':3,'value':8}", "{'ok':true}"},
         {"{'op':'why','id':3}",
          "{'id':3,'method':'grid',"
-         "'method_reason':'asked for by name','paused':false}"},
+         "'method_reason':'selected by name','paused':false}"},
     };
 
     (void)state;
@@ -241,7 +241,7 @@ static void test_observe__takes_one_value_or_all(void **state)
          "{'decision':'pause','reason':'7 is one of 2 at 1, " FIRST_OF "'}"},
         {"{'op':'tell','id':3,'values':[0,6]}",
          "{'ok':true,'decision':'pause','reason':'6 is not among the best 1 of "
-         "3 at 1 (7 is the last that is)'}"},
+         "3 at 1 (7 is the last of them)'}"},
         {"{'op':'ask'}",
          "{'trials':[{'id':2,'params':{'x':2},'budget':3,'resumed':true}]}"},
     };
@@ -262,7 +262,7 @@ static void test_observe__counts_the_best_where_the_file_says_so(void **state)
          "{'decision':'pause','reason':'4 is one of 2 at 1, " FIRST_OF "'}"},
         {"{'op':'observe','id':3,'step':1,'value':5}",
          "{'decision':'pause','reason':'5 is not among the best 1 of 3 at 1 (3 "
-         "is the last that is)'}"},
+         "is the last of them)'}"},
         {"{'op':'ask'}",
          "{'trials':[{'id':1,'params':{'x':1},'budget':3,'resumed':true}]}"},
         {"{'op':'observe','id':1,'step':2,'value':2}",

@@ -100,7 +100,7 @@ static void test_experiment_keys__agree_or_are_refused(void **state)
         /* what methods cannot search */
         {{"search=bayesian",
           "objective=[a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q]"},
-         "search: bayesian search is for at most"},
+         "search: bayesian search supports at most"},
         {{"search=auto",
           "objective=[a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q]"},
          ""},

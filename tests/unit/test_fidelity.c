@@ -149,7 +149,7 @@ static void test_fidelity__the_highest_level_with_enough_counts(void **state)
 
     ask(&search, 1);
     assert_int_equal(search.reason.incumbent, 20);
-    assert_non_null(strstr(search.reason.note, "and 5 that went less far"));
+    assert_non_null(strstr(search.reason.note, "and 5 with less resource"));
     assert_non_null(strstr(search.reason.note, "as of resource 9"));
     for (uint64_t trial = 6; trial <= 20; trial++)
         tell(&search, trial, OUTCOME_COMPLETE, (double)trial);
@@ -321,7 +321,7 @@ static void test_fidelity__a_share_is_tried_at_random(void **state)
             continue;
         random++;
         assert_string_equal(search.reason.step,
-                            "at random, so that nothing binds");
+                            "drawn at random, without the model");
     }
     assert_in_range(random, 80, 120);
     search_close(&search);

@@ -141,7 +141,7 @@ static const struct step recorded[] = {
     {STEP_NEW, 6, .next = {NEXT_NEW, 0, 2}},
     {STEP_RESULT, 3, -0.2, .next = {NEXT_NEW, 0, 2}, .decision = DECIDE_PAUSE,
      .reason = "0.2 is not among the best 1 of 3 at 1 (0.2 is the last "
-               "that is)"},
+               "of them)"},
     {STEP_END, 4, .outcome = OUTCOME_FAILED,
      .next = {NEXT_PROMOTE, 2, 2, "0.2 is among the best 2 of 4 at 1"}},
     {STEP_PROMOTE, 2, .next = {NEXT_PROMOTE, 3, 2}},
@@ -154,18 +154,18 @@ static const struct step recorded[] = {
     /* all above the first rung failed: the next best there climbs */
     {STEP_END, 2, .outcome = OUTCOME_FAILED,
      .next = {NEXT_PROMOTE, 1, 2,
-              "it is the best that waits at 1, and one has to come to 4"}},
+              "it is the best paused trial at 1, and one must reach 4"}},
     {STEP_PROMOTE, 1, .next = {NEXT_NEW, 0, 4}},
     {STEP_RESULT, 1, -0.3, .next = {NEXT_PROMOTE, 1, 4},
      .decision = DECIDE_PAUSE},
     {STEP_PROMOTE, 1, .next = {NEXT_NEW, 0, 4}},
-    {STEP_RESULT, 1, -0.3, .next = {NEXT_STOP, 3, 2, "it has no value at 2"}},
+    {STEP_RESULT, 1, -0.3, .next = {NEXT_STOP, 3, 2, "no value at 2"}},
     {STEP_STOP, 3, .next = {NEXT_NEW, 0, 4}},
     {STEP_NEW, 8, .next = {NEXT_NEW, 0, 4}},
     {STEP_NEW, 9, .next = {NEXT_NEW, 0, 4}},
     {STEP_NEW, 10, .next = {NEXT_NEW, 0, 1}}, /* the next round */
     {STEP_RESULT, 8, -0.3, .next = {NEXT_NEW, 0, 1},
-     .reason = "it has come to its end at 4"},
+     .reason = "it reached the largest resource, 4"},
     {STEP_RESULT, 5, -0.3, .next = {NEXT_NEW, 0, 1}, .decision = DECIDE_PAUSE},
     {STEP_RESULT, 6, -0.1, .next = {NEXT_NEW, 0, 1}, .decision = DECIDE_PAUSE},
     {STEP_RESULT, 7, -0.5, .decision = DECIDE_PAUSE,
@@ -174,7 +174,7 @@ static const struct step recorded[] = {
     {STEP_RESULT, 7, -0.6,
      .next = {NEXT_STOP, 5, 2,
               "0.3 is not among the best 1 of 3 at 2 (0.5 is the last "
-              "that is)"}},
+              "of them)"}},
     {STEP_STOP, 5, .next = {NEXT_STOP, 6}},
     {STEP_STOP, 6, .next = {NEXT_NEW, 0, 1}},
 };

@@ -148,13 +148,15 @@ static void test_median__stops_by_the_vizier_rule(void **state)
         /* averages 9, 9, 9, 9; medians 7, 6.75, 6.5, 6.25 */
         {{6.75, 9, 6.75, 9, 9},
          3,
-         "a best of 6.75 at 3 is worse than 6.5, the median of the running "
+         "the best value 6.75 at 3 is worse than 6.5, the median of the "
+         "running "
          "averages of 2 trials"},
         {{6.25, 9, 9, 9, 9}, 0, NULL},
         /* averages 6.25, 7.625, 8.083, 8.3125; medians 6.25, 7.625 ... */
         {{(double)NAN, 6.26, 9, 9, 9},
          1,
-         "a best of nan at 1 is worse than 6.25, the median of the running "
+         "the best value nan at 1 is worse than 6.25, the median of the "
+         "running "
          "averages of 3 trials"},
         {{6, (double)NAN, 9, 9, 9}, 0, NULL},
     };

@@ -351,7 +351,8 @@ static void test_pbt__refuses_options_without_sense(void **state)
         {4, 5, 0.6, 0.25, "quantile must be above 0 and at most 0.5, not 0.6"},
         {4, 5, 0.25, (double)NAN, "resample must be from 0 to 1, not nan"},
         {4, 20001, 0.25, 0.25,
-         "min 2 makes 10001 generations up to 20001, over 10000"},
+         "out of range: min 2 makes 10001 generations up to max 20001, at most "
+         "10000 are possible"},
     };
 
     (void)state;

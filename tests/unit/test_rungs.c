@@ -103,10 +103,12 @@ static void test_rungs__options_are_checked(void **state)
         struct schedule_options options;
         const char *text;
     } cases[] = {
-        {{.min = 1, .max = 9, .eta = 1}, "eta 1 is not 2 to 1000"},
-        {{.min = 1, .max = 9, .eta = 1001}, "eta 1001 is not 2 to 1000"},
+        {{.min = 1, .max = 9, .eta = 1}, "eta must be from 2 to 1000, not 1"},
+        {{.min = 1, .max = 9, .eta = 1001},
+         "eta must be from 2 to 1000, not 1001"},
         {{.min = 1, .max = 9, .eta = 3, .brackets = 4},
-         "brackets 4 is more than the 3 rungs from 1 to 9 by 3"},
+         "out of range: brackets is 4, and there are 3 rungs from 1 to 9 with "
+         "eta 3"},
     };
 
     (void)state;

@@ -19,15 +19,16 @@ static void test_scheduler__options_are_checked(void **state)
     } cases[] = {
         {{.method = "ahsa", .min = 1, .max = 9, .eta = 3},
          "unknown schedule method 'ahsa' (did you mean 'asha'?)"},
-        {{.method = "asha", .max = 9, .eta = 3}, "min 0 is not 1 or more"},
+        {{.method = "asha", .max = 9, .eta = 3},
+         "min must be 1 or more, not 0"},
         {{.method = "asha", .min = 9, .max = 9, .eta = 3},
-         "max 9 is not more than min 9"},
+         "max must be more than min 9, not 9"},
         {{.method = "asha", .min = 1, .max = UINT64_C(1000000000001), .eta = 3},
-         "max 1000000000001 is more than 1000000000000"},
+         "max must be at most 1000000000000, not 1000000000001"},
         {{.method = "asha", .min = 1, .max = SCHEDULE_NO_MAX, .eta = 3},
-         "max 9223372036854775807 is more than 1000000000000"},
+         "max must be at most 1000000000000, not 9223372036854775807"},
         {{.method = "asha", .min = 1, .max = 9, .eta = 1},
-         "eta 1 is not 2 to 1000"},
+         "eta must be from 2 to 1000, not 1"},
     };
 
     (void)state;
@@ -70,10 +71,12 @@ static void test_scheduler__plan_refuses_what_it_cannot_count(void **state)
     assert_int_equal(
         schedule_plan_init(&plan, &options, UINT64_C(1000000000), &err), -1);
     assert_string_equal(err.text, "1000000000 trials up to 900000000000 are "
-                                  "too much to count");
+                                  "too many to count");
     assert_int_equal(
         schedule_plan_init(&plan, &options, UINT64_C(1000000001), &err), -1);
-    assert_string_equal(err.text, "1000000001 trials are more than 1000000000");
+    assert_string_equal(
+        err.text,
+        "out of range: 1000000001 trials, at most 1000000000 are possible");
 }
 
 int main(void)

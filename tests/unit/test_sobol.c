@@ -261,7 +261,7 @@ static void test_sobol__says_when_the_sequence_is_over(void **state)
     strategy_restore(strategy, 1, &point, UINT64_C(1) << 30);
     assert_int_equal(strategy_ask(strategy, 2, &point, NULL, &err), ASK_ERROR);
     assert_string_equal(err.text,
-                        "the sobol sequence is at its end after 2^30 points");
+                        "the sobol sequence is used up after 2^30 points");
     strategy_destroy(strategy);
     space_destroy(space);
 }

@@ -126,7 +126,7 @@ static void test_space__refuses_a_name_twice_and_says_which(void **state)
 
     add(space, &lr);
     assert_int_equal(space_add_param(space, &lr, &err), -1);
-    assert_string_equal(err.text, "parameter 'lr' is there twice");
+    assert_string_equal(err.text, "duplicate parameter 'lr'");
     assert_int_equal(space_add_param(space, &bad, &err), -1);
     assert_string_equal(err.text, "parameter 'bad': min 2 is above max 1");
     assert_int_equal(space_count(space), 1);
@@ -202,10 +202,12 @@ static void test_space__a_circle_of_conditions_names_its_members(void **state)
     when(space, "b1", "b2");
     assert_int_equal(space_set_when(space, 2, "not b0", &err), -1);
     assert_int_equal(err.kind, ERR_FILE);
-    assert_string_equal(err.text, "conditions go in a circle: 'b0' uses 'b1' "
-                                  "uses 'b2' uses 'b0'");
+    assert_string_equal(
+        err.text, "conditions depend on each other in a cycle: 'b0' uses 'b1' "
+                  "uses 'b2' uses 'b0'");
     assert_int_equal(space_set_when(space, 2, "b2", &err), -1);
-    assert_string_equal(err.text, "conditions go in a circle: 'b2' uses 'b2'");
+    assert_string_equal(
+        err.text, "conditions depend on each other in a cycle: 'b2' uses 'b2'");
     /* what was refused has no effect */
     assert_false(space_is_conditional(space, 2));
     for (int i = 0; i < 4; i++)

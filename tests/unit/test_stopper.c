@@ -98,7 +98,7 @@ static void test_patient__stops_what_no_longer_improves(void **state)
          0,
          {nan, nan, nan, 1, 1, 1, 1, 1},
          3,
-         "no value at 3 that is a number"},
+         "no value up to 3 is a number"},
         {1,
          0,
          {nan, nan, 3, nan, nan, nan, 1, 1},
@@ -181,7 +181,7 @@ static void test_stopper__refuses_options_without_sense(void **state)
     options.lower = 2;
     expect_error(&options, "lower 2 is above upper 1");
     options.lower = options.upper = (double)NAN;
-    expect_error(&options, "threshold wants lower, upper or both");
+    expect_error(&options, "missing key: threshold needs lower, upper or both");
     options.lower = -0.25;
     options.upper = -0.75;
     options.maximize = true;

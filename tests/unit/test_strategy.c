@@ -393,8 +393,8 @@ static void test_strategy__grid_says_what_it_cannot_do(void **state)
     strategy_destroy(strategy);
     options.grid_points = 0;
     assert_null(strategy_create(&options, space, &err));
-    assert_string_equal(err.text, "a grid needs from 1 to 1000000 points for "
-                                  "parameter 'x', not 0");
+    assert_string_equal(err.text, "out of range: a grid has from 1 to 1000000 "
+                                  "points for parameter 'x', not 0");
     space_destroy(space);
 }
 
@@ -464,7 +464,7 @@ static void test_strategy__auto_says_what_it_chose_and_why(void **state)
         {"finite", 72, "grid", "budget of 72 trials covers all 72 settings"},
         {"finite", 32, "grid", "budget of 32 trials covers all 32 settings"},
         {"finite", 31, "auto", "budget of 31 trials does not cover"},
-        {"finite", 0, "auto", "no number of trials is set"},
+        {"finite", 0, "auto", "the budget has no number of trials"},
         {"rare", 100, "auto", "does not cover"},
         {"one", 1, "grid", "covers all 1 settings"},
     };
