@@ -83,7 +83,7 @@ static void name_nearest(const char *name, struct err *err)
     names[count++] = PLAN;
     nearest = text_nearest(name, names, count);
     err_set(err, ERR_USAGE, "unknown model '%s'%s%s%s", name,
-            nearest != NULL ? "; did you mean '" : "; --help lists them",
+            nearest != NULL ? "; did you mean '" : "; --help lists all models",
             nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
 }
 
@@ -93,11 +93,14 @@ static void print_help(void)
          "Trains a model. Models:");
     for (size_t i = 0; models[i] != NULL; i++)
         printf("  %-11s %s\n", models[i]->name, models[i]->summary);
-    puts("\nBesides:\n  plan        what a training would take");
+    puts("\n"
+         "Other commands:\n"
+         "  plan        predict the memory and time of a training");
     for (size_t i = 0; tools[i] != NULL; i++)
         printf("  %-11s %s\n", tools[i]->name, tools[i]->summary);
-    puts(
-        "\n`smtrain MODEL --help` lists a model's flags; `smtrain --version`.");
+    puts("\n"
+         "`smtrain MODEL --help` lists the flags of a model.\n"
+         "`smtrain --version` prints the version.");
 }
 
 static void print_model_help(const struct model_kind *kind,
@@ -106,8 +109,11 @@ static void print_model_help(const struct model_kind *kind,
     struct buf out = BUF_INIT;
 
     flags_print_help(&sets[0], 1, &out);
-    printf("usage: smtrain %s [FLAG...]\n\n%s\nThe model:\n%s", kind->name,
-           kind->about, buf_text(&out));
+    printf("usage: smtrain %s [FLAG...]\n\n"
+           "%s\n"
+           "Model:\n"
+           "%s",
+           kind->name, kind->about, buf_text(&out));
     buf_truncate(&out, 0);
     flags_print_help(&sets[1], 1, &out);
     printf("\nTraining:\n%s\nExamples:\n%s", buf_text(&out), kind->examples);
@@ -198,7 +204,8 @@ static int train(const struct train_job *job)
         return fail(&err);
     if (end == 0)
         return EXIT_SUCCESS;
-    fprintf(stderr, "smtrain: saved a checkpoint on %s; start again to go on\n",
+    fprintf(stderr,
+            "smtrain: saved a checkpoint on %s; start again to resume\n",
             strsignal(end));
     return EXIT_RETRY;
 }
@@ -222,7 +229,7 @@ static int test(struct train_job *job, const struct flag_set *sets)
     int status;
 
     if (directory == NULL) {
-        err_set(&err, ERR_USAGE, "--test wants --checkpoint-dir");
+        err_set(&err, ERR_USAGE, "--test requires --checkpoint-dir");
         return fail(&err);
     }
     settings = train_saved_settings(directory, &err);
@@ -325,12 +332,13 @@ static void print_plan_help(const struct flag_set *sets)
 
     flags_print_help(sets, 1, &out);
     printf("usage: smtrain plan MODEL [FLAG...]\n\n"
-           "Says what a training with the same flags would take, and trains "
-           "nothing: the\n"
-           "memory of each rank, the arithmetic of a step, and how long that "
-           "takes at least\n"
-           "on this machine, measured in a moment.\n\n"
-           "Flags, besides those of the model:\n%s\n"
+           "Predicts what a training with the same flags needs, without "
+           "training: the memory\n"
+           "of each rank, the arithmetic of a step, and the least time of a "
+           "step on this\n"
+           "machine, from a short measurement.\n\n"
+           "Flags, in addition to those of the model:\n"
+           "%s\n"
            "Examples:\n"
            "  smtrain plan mlp --width 1024 --ranks 4\n"
            "  smtrain plan mlp --batch 512 -o json\n",
@@ -397,7 +405,7 @@ int main(int argc, char **argv)
     struct err err;
 
     if (argc < 2) {
-        err_set(&err, ERR_USAGE, "no model given; --help lists them");
+        err_set(&err, ERR_USAGE, "missing MODEL; --help lists all models");
         return fail(&err);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "--version") == 0) {

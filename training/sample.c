@@ -32,19 +32,19 @@ static const struct flag sample_flags[] = {
      .type = FLAG_TEXT,
      .offset = offsetof(struct sample_options, checkpoint_dir),
      .argument = "DIR",
-     .doc = "of the training",
+     .doc = "checkpoints of the training",
      .environment = "SMTUNE_CHECKPOINT_DIR"},
     {.name = "prompt",
      .type = FLAG_TEXT,
      .offset = offsetof(struct sample_options, prompt),
      .argument = "TEXT",
-     .doc = "what it goes on from; if not said, a new line"},
+     .doc = "text to continue (default: a new line)"},
     {.name = "max-bytes",
      .type = FLAG_INT,
      .offset = offsetof(struct sample_options, max_bytes),
      .argument = "N",
      .initial = "500",
-     .doc = "how long what follows is",
+     .doc = "length of the generated text",
      .min = 0,
      .max = 1e6},
     {.name = "temperature",
@@ -52,7 +52,7 @@ static const struct flag sample_flags[] = {
      .offset = offsetof(struct sample_options, temperature),
      .argument = "X",
      .initial = "0.8",
-     .doc = "the less, the likelier its tokens; 0: no chance",
+     .doc = "lower: likelier tokens; 0: only the likeliest",
      .min = 0,
      .max = 100},
     {.name = "top-k",
@@ -60,7 +60,7 @@ static const struct flag sample_flags[] = {
      .offset = offsetof(struct sample_options, top_k),
      .argument = "N",
      .initial = "0",
-     .doc = "of the N likeliest tokens alone; 0: of all",
+     .doc = "draw from the N likeliest tokens; 0: from all",
      .min = 0,
      .max = BPE_SIZE_MAX},
     {.name = "seed",
@@ -68,7 +68,7 @@ static const struct flag sample_flags[] = {
      .offset = offsetof(struct sample_options, seed),
      .argument = "N",
      .initial = "1",
-     .doc = "another one, another text",
+     .doc = "another seed gives another text",
      .min = 0,
      .max = 9007199254740992.0},
     {.name = NULL},
@@ -84,7 +84,8 @@ static struct bpe *saved_vocabulary(const struct checkpoint *checkpoint,
 
     if (length != strlen(model_gpt.name) ||
         memcmp(text, model_gpt.name, length) != 0) {
-        err_set(err, ERR_FAILED, "'%s' is of a model '%.*s'; text comes of gpt",
+        err_set(err, ERR_FAILED,
+                "'%s' is a checkpoint of model '%.*s': sample needs one of gpt",
                 directory, (int)length, text != NULL ? text : "");
         return NULL;
     }
@@ -279,13 +280,12 @@ static int sample_run(const void *options, struct buf *out, struct err *err)
     int status;
 
     if (how->checkpoint_dir == NULL)
-        return err_set(err, ERR_USAGE, "--checkpoint-dir is missing");
+        return err_set(err, ERR_USAGE, "missing --checkpoint-dir");
     status = checkpoint_open(&place, &checkpoint, &notes, err);
     buf_clear(&notes);
     if (status == 0 && checkpoint == NULL)
-        status =
-            err_set(err, ERR_NOT_FOUND, "there is no whole checkpoint in '%s'",
-                    how->checkpoint_dir);
+        status = err_set(err, ERR_NOT_FOUND, "no complete checkpoint in '%s'",
+                         how->checkpoint_dir);
     if (status == 0)
         status = sample(how, checkpoint, out, err);
     checkpoint_destroy(checkpoint);
@@ -294,13 +294,13 @@ static int sample_run(const void *options, struct buf *out, struct err *err)
 
 const struct tool tool_sample = {
     .name = "sample",
-    .summary = "text from a trained gpt",
-    .about = "Prints text as the newest checkpoint of a training of gpt goes "
-             "on with it.\n"
-             "The same flags and checkpoint give the same text.\n",
+    .summary = "generate text with a trained gpt",
+    .about =
+        "Continues a text with the newest checkpoint of a training of gpt.\n"
+        "The same flags and checkpoint give the same text.\n",
     .examples = "  smtrain sample --checkpoint-dir run1\n"
-                "  smtrain sample --checkpoint-dir run1 --prompt 'And God "
-                "said' --top-k 20\n"
+                "  smtrain sample --checkpoint-dir run1 --prompt 'In the "
+                "beginning' --top-k 20\n"
                 "  smtrain sample --checkpoint-dir run1 --temperature 0 "
                 "--max-bytes 100\n",
     .flags = sample_flags,

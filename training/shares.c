@@ -2,6 +2,7 @@
 #include "training/shares.h"
 
 #include "base/buf.h"
+#include "base/units.h"
 #include "training/comm/ranks.h"
 
 /* Some consecutive shares are one branch of the tree when their number is a
@@ -22,10 +23,11 @@ static int refuse(int count, int size, bool in_turns, struct err *err)
         if (fits(count, i, in_turns))
             buf_printf(&sizes, "%s%d", sizes.length > 0 ? ", " : "", i);
     }
-    err_set(err, ERR_USAGE,
-            "%d ranks cannot share a run whose batches are cut into %d "
-            "shares; these numbers of ranks can: %s",
-            size, count, buf_text(&sizes));
+    err_set(
+        err, ERR_USAGE,
+        "%d rank%s cannot divide batches of %d share%s; possible numbers of "
+        "ranks: %s",
+        size, units_plural(size), count, units_plural(count), buf_text(&sizes));
     buf_clear(&sizes);
     return -1;
 }

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/units.h"
 #include "training/train_run.h"
 #include "training/util/stopwatch.h"
 
@@ -188,13 +189,13 @@ static int run_set_schedule(struct train_run *run, struct err *err)
         return 0;
     if (options->epochs > horizon)
         return err_set(err, ERR_USAGE,
-                       "--epochs %" PRId64 " is past --horizon %" PRId64
+                       "--epochs %" PRId64 " is larger than --horizon %" PRId64
                        ", the end of the schedule",
                        options->epochs, horizon);
     if (options->warmup >= (double)horizon)
         return err_set(err, ERR_USAGE,
-                       "--warmup %g does not end before the schedule does, "
-                       "after %" PRId64 " epochs",
+                       "--warmup %g is not shorter than the schedule, which "
+                       "ends at epoch %" PRId64,
                        options->warmup, horizon);
     line = mem_printf("horizon=%" PRId64 "\n", horizon);
     add_settings(run, line);
@@ -326,11 +327,11 @@ static void note_position(const struct train_run *run)
     struct buf text = BUF_INIT;
 
     if (run->at.epoch < run->options->epochs)
-        buf_printf(&text, "going on at epoch %" PRId64 ", batch %" PRId64 "\n",
+        buf_printf(&text, "resuming at epoch %" PRId64 ", batch %" PRId64 "\n",
                    run->at.epoch + 1, run->at.batch + 1);
     else
-        buf_printf(&text, "the checkpoint has %" PRId64 " epochs already\n",
-                   run->at.epoch);
+        buf_printf(&text, "the checkpoint already has %" PRId64 " epoch%s\n",
+                   run->at.epoch, units_plural(run->at.epoch));
     run_note(run, buf_text(&text));
     buf_clear(&text);
 }

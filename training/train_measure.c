@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/units.h"
 #include "training/train_run.h"
 #include "training/util/stopwatch.h"
 
@@ -121,9 +122,10 @@ static int compare(const struct train_run *run, const char *what,
     }
     if (names.length > 0)
         err_set(err, ERR_FAILED,
-                "after %" PRIu64 " steps the %s of these ranks are not those "
-                "of rank 0 on host %s:%s",
-                run->at.step, what, comm_host(run->comm, 0), buf_text(&names));
+                "after %" PRIu64 " step%s the %s of these ranks differ from "
+                "rank 0 on host %s:%s",
+                run->at.step, units_plural((int64_t)run->at.step), what,
+                comm_host(run->comm, 0), buf_text(&names));
     status = names.length > 0 ? -1 : 0;
     buf_clear(&names);
     return status;

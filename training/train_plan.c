@@ -33,7 +33,7 @@ const struct flag train_plan_flags[] = {
      .offset = offsetof(struct train_plan_options, ranks),
      .argument = "N",
      .initial = "1",
-     .doc = "how many there would be",
+     .doc = "number of ranks",
      .min = 1,
      .max = RANKS_MAX},
     {.name = "output",
@@ -41,7 +41,7 @@ const struct flag train_plan_flags[] = {
      .offset = offsetof(struct train_plan_options, output),
      .argument = "FORMAT",
      .initial = "table",
-     .doc = "table or json; -o for short",
+     .doc = "table or json; short: -o",
      .choices = plan_outputs},
     {.name = NULL},
 };
@@ -152,11 +152,11 @@ int train_plan_make(const struct train_job *job,
     memset(plan, 0, sizeof(*plan));
     if (strcmp(backend_names[run.options->backend], backend_cpu.name) != 0)
         return err_set(err, ERR_USAGE,
-                       "a plan is for --backend cpu alone, not %s",
+                       "plan supports only --backend cpu, not %s",
                        backend_names[run.options->backend]);
     if (run.options->precision != PRECISION_FP32)
         return err_set(err, ERR_USAGE,
-                       "a plan is for --precision fp32 alone, not %s",
+                       "plan supports only --precision fp32, not %s",
                        precision_names[run.options->precision]);
     plan->ranks = run.ranks.size;
     if (run_cut(&run, 0, err) == 0 && run_plan(&run, DATA_TRAIN, err) == 0)
@@ -186,21 +186,23 @@ static void print_table(const struct train_plan *plan, struct buf *out)
     uint64_t total[REDUCER_STAGES] = {0};
 
     buf_printf(out,
-               "%zu parameters; ranks: %d, shares of a batch: %d\n\n"
-               "MB of a rank    --zero 0           1           2           3\n",
+               "parameters: %zu, ranks: %d, shares of a batch: %d\n\n"
+               "MB per rank     --zero 0           1           2           3\n",
                plan->parameters, plan->ranks, plan->shares);
     for (int i = 0; i < PLAN_PURPOSES; i++) {
         print_row(purposes[i], plan->bytes[i], out);
         for (int stage = 0; stage < REDUCER_STAGES; stage++)
             total[stage] += plan->bytes[i][stage];
     }
-    print_row("in all", total, out);
-    buf_printf(out,
-               "\nA step: %.4g GFLOP in matrix products.\n"
-               "This machine: %.1f GFLOP/s a rank, copies %.1f GB/s.\n"
-               "At best: %.3f ms of products, %.3f ms of updating.\n",
-               plan->flops / 1e9, plan->gemm_flops_s / 1e9,
-               plan->copy_bytes_s / 1e9, plan->product_ms, plan->update_ms);
+    print_row("total", total, out);
+    buf_printf(
+        out,
+        "\n"
+        "One step: %.4g GFLOP in matrix products.\n"
+        "This machine: %.1f GFLOP/s per rank, copies %.1f GB/s.\n"
+        "Least time: %.3f ms for the products, %.3f ms for the update.\n",
+        plan->flops / 1e9, plan->gemm_flops_s / 1e9, plan->copy_bytes_s / 1e9,
+        plan->product_ms, plan->update_ms);
 }
 
 static json_t *memory_json(const struct train_plan *plan)

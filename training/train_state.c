@@ -63,9 +63,9 @@ static void note_precision(const struct train_run *run)
     name = saved != NULL ? saved : name;
     if (length == strlen(now) && memcmp(name, now, length) == 0)
         return;
-    text = mem_printf("--precision %s from here on; the checkpoint was made "
-                      "with %.*s\n",
-                      now, (int)length, name);
+    text = mem_printf(
+        "resuming with --precision %s; the checkpoint was saved with %.*s\n",
+        now, (int)length, name);
     run_note(run, text);
     free(text);
 }
@@ -205,7 +205,7 @@ char *train_saved_settings(const char *directory, struct err *err)
         if (checkpoint != NULL)
             settings = mem_copy_string(checkpoint_header(checkpoint));
         else
-            err_set(err, ERR_NOT_FOUND, "there is no whole checkpoint in '%s'",
+            err_set(err, ERR_NOT_FOUND, "no complete checkpoint in '%s'",
                     directory);
         checkpoint_destroy(checkpoint);
     }

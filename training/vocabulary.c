@@ -25,19 +25,19 @@ static const struct flag vocabulary_flags[] = {
      .offset = offsetof(struct vocabulary_options, size),
      .argument = "N",
      .initial = "1024",
-     .doc = "tokens, the 256 bytes among them",
+     .doc = "tokens, including the 256 bytes",
      .min = BPE_BYTES,
      .max = BPE_SIZE_MAX},
     {.name = "data",
      .type = FLAG_TEXT,
      .offset = offsetof(struct vocabulary_options, data),
      .argument = "FILE",
-     .doc = "the text; if not said, Debian's dictionary"},
+     .doc = "text to read (default: Debian's dictionary)"},
     {.name = "output",
      .type = FLAG_TEXT,
      .offset = offsetof(struct vocabulary_options, output),
      .argument = "FILE",
-     .doc = "where to write the vocabulary"},
+     .doc = "file to write the vocabulary to"},
     {.name = NULL},
 };
 
@@ -51,7 +51,7 @@ static int vocabulary_run(const void *options, struct buf *out, struct err *err)
     int status;
 
     if (how->output == NULL)
-        return err_set(err, ERR_USAGE, "--output is missing");
+        return err_set(err, ERR_USAGE, "missing --output");
     path = data_path(&data_text, how->data, err);
     text = path != NULL ? text_file_read(path, &length, err) : NULL;
     if (text == NULL)
@@ -68,11 +68,11 @@ static int vocabulary_run(const void *options, struct buf *out, struct err *err)
 
 const struct tool tool_vocabulary = {
     .name = "vocabulary",
-    .summary = "learn the tokens of a text for gpt",
-    .about = "Learns from a text which runs of bytes are tokens (byte-pair "
-             "encoding), for\n"
-             "`smtrain gpt --vocabulary FILE`. What gpt measures on is left "
-             "out.\n",
+    .summary = "learn the tokens of a text, for gpt",
+    .about = "Learns the tokens of a text, frequent sequences of bytes "
+             "(byte-pair encoding),\n"
+             "for `smtrain gpt --vocabulary FILE`. It ignores the held-out and "
+             "test parts.\n",
     .examples =
         "  smtrain vocabulary --data text.txt --size 1024 --output vocabulary\n"
         "  smtrain gpt --data text.txt --vocabulary vocabulary\n",

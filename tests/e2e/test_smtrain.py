@@ -102,7 +102,7 @@ def test_goes_on_bit_for_bit(smtrain, tmp_path, optimizer):
     env = {"SMTUNE_CHECKPOINT_DIR": str(tmp_path / "parts")}
     parts = lines_of(smtrain("--epochs", 2, *flags, env=env))
     second = smtrain("--epochs", 5, *flags, env=env)
-    assert "going on at epoch 3, batch 1" in second.stderr
+    assert "resuming at epoch 3, batch 1" in second.stderr
     assert parts + lines_of(second) == whole
     assert (state_of(newest(tmp_path / "parts"))
             == state_of(newest(tmp_path / "whole")))
@@ -116,7 +116,7 @@ def test_an_ended_run_says_its_result_again(smtrain, tmp_path):
         result = smtrain("--checkpoint-dir", tmp_path / "run", "--epochs",
                          epochs)
         assert lines_of(result) == first[-1:]
-        assert "has 2 epochs already" in result.stderr
+        assert "already has 2 epochs" in result.stderr
     assert state_of(newest(tmp_path / "run")) == state
 
 
@@ -149,7 +149,7 @@ def test_rungs_come_to_what_one_run_does(smtune, smtrain, images, tmp_path,
     seen += re.sub(r" samples_per_s=\d+", "", out).splitlines()
     assert 10 <= len(seen) < 27
     last = smtrain(*flags, tmp_path / "rungs", "--epochs", 27)
-    assert f"going on at epoch {len(seen) + 1}, " in last.stderr
+    assert f"resuming at epoch {len(seen) + 1}, " in last.stderr
     assert seen + lines_of(last) == whole
     assert (state_of(newest(tmp_path / "rungs"))
             == state_of(newest(tmp_path / "whole")))
@@ -161,10 +161,10 @@ def test_the_end_of_a_schedule_stays_where_it_is(smtrain, tmp_path):
     lines_of(smtrain(*flags, 1))
     result = smtrain(*flags, 2)
     assert lines_of(result, status=1) == []
-    assert "made with horizon=1, not horizon=2" in result.stderr
+    assert "saved with horizon=1, not horizon=2" in result.stderr
     result = smtrain(*flags, 3, "--horizon", 2)
     assert lines_of(result, status=2) == []
-    assert "--epochs 3 is past --horizon 2" in result.stderr
+    assert "--epochs 3 is larger than --horizon 2" in result.stderr
 
 
 def test_the_resource_is_how_many_epochs(smtrain):
@@ -177,7 +177,7 @@ def test_the_resource_is_how_many_epochs(smtrain):
     assert epochs("") == 10
     result = smtrain(env={"SMTUNE_RESOURCE": "many"})
     assert lines_of(result, status=2) == []
-    assert ("$SMTUNE_RESOURCE: --epochs: 'many' is no whole number"
+    assert ("$SMTUNE_RESOURCE: --epochs: expected a whole number, got 'many'"
             in result.stderr)
 
 
@@ -191,7 +191,7 @@ def test_a_checkpoint_is_adopted_with_other_settings(smtrain, tmp_path):
                                                         *other).stderr
     result = smtrain(*flags, 3, *other, "--adopt")
     assert len(lines_of(result)) == 1
-    assert "going on at epoch 3" in result.stderr
+    assert "resuming at epoch 3" in result.stderr
     assert len(lines_of(smtrain(*flags, 4, *other))) == 1  # it is its own now
     result = smtrain(*flags, 5, "--width", 17, "--adopt")
     assert lines_of(result, status=1) == []
@@ -211,7 +211,7 @@ def test_an_epoch_begins_anew_with_another_batch(smtune, smtrain, images,
     epochs = len(out.splitlines()) + 2
     result = smtrain(*flags, epochs, "--batch", 50, "--adopt")
     assert len(lines_of(result)) == 1
-    assert f"going on at epoch {epochs}, batch 1\n" in result.stderr
+    assert f"resuming at epoch {epochs}, batch 1\n" in result.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR2],
@@ -285,14 +285,14 @@ def test_a_damaged_checkpoint_is_passed_over(smtrain, tmp_path):
             else:
                 file.write_bytes(damage)
             result = smtrain(*flags, 3)
-            assert re.search(f"^smtrain: '{file}' .*: passed over$",
+            assert re.search(f"^smtrain: '{file}' .*: checkpoint skipped$",
                              result.stderr, re.M)
             assert lines_of(result) == whole[2:]
             assert state_of(newest(folder)) == good
     for file in folder.glob("*/manifest"):
         file.write_bytes(b"smtrain checkpoint 2\n")
     result = smtrain(*flags, 3)
-    assert result.stderr.count("passed over") == 2
+    assert result.stderr.count("checkpoint skipped") == 2
     assert lines_of(result) == whole
 
 
@@ -301,7 +301,8 @@ def test_a_checkpoint_of_another_version_is_refused(smtrain, tmp_path):
     old.write_bytes(b"smtrain checkpoint 1\n")
     result = smtrain("--checkpoint-dir", tmp_path)
     assert lines_of(result, status=1) == []
-    assert f"'{old}' is of an earlier version of smtrain" in result.stderr
+    assert (f"'{old}' was saved by an earlier version of smtrain"
+            in result.stderr)
     assert old.read_bytes() == b"smtrain checkpoint 1\n"
 
 
@@ -327,7 +328,7 @@ def test_the_test_set_is_measured_when_asked(smtrain, images, tmp_path):
     folder = tmp_path / "run"
     nothing = smtrain("--test", "--checkpoint-dir", folder)
     assert lines_of(nothing, status=1) == []
-    assert f"no whole checkpoint in '{folder}'" in nothing.stderr
+    assert f"no complete checkpoint in '{folder}'" in nothing.stderr
     train_only = tmp_path / "train"
     train_only.mkdir()
     for file in images.glob("train-*"):
@@ -363,15 +364,15 @@ def test_quiet_prints_the_last_epoch_alone(smtrain, tmp_path):
 
 
 @pytest.mark.parametrize("words, message", [
-    ((), "no model given"),
+    ((), "missing MODEL"),
     (("mpl",), "unknown model 'mpl'; did you mean 'mlp'?"),
-    (("resnet",), "unknown model 'resnet'; --help lists them"),
+    (("resnet",), "unknown model 'resnet'; --help lists all models"),
     (("mlp", "--widht", "3"), "did you mean '--width'?"),
-    (("mlp", "--lr"), "--lr wants a value"),
-    (("mlp", "--lr", "fast"), "'fast' is no finite number"),
+    (("mlp", "--lr"), "--lr: missing value"),
+    (("mlp", "--lr", "fast"), "expected a finite number, got 'fast'"),
     (("mlp", "--optimizer", "adamw"), "did you mean 'adam'?"),
-    (("mlp", "3"), "'3' is no flag"),
-    (("mlp", "--depth", "33"), "33 is not in 0 .. 32"),
+    (("mlp", "3"), "'3' is not a flag"),
+    (("mlp", "--depth", "33"), "33 is out of range 0..32"),
 ])
 def test_wrong_words_are_named(smtune, words, message):
     result = smtune(*words, program="smtrain")

@@ -59,7 +59,7 @@ def test_two_ranks_come_to_what_one_does(smtune, images,  # noqa: F811
 def test_more_pooling_than_pixels_is_refused(cnn):
     result = cnn("--depth", 5)
     assert lines_of(result, status=2) == []
-    assert "--depth 5 is too much for images of 784 pixels; try 4" \
+    assert "--depth 5 is too large for images of 784 pixels: at most 4" \
         in result.stderr
 
 

@@ -80,8 +80,8 @@ def test_a_vocabulary_makes_text_shorter(smtune, gpt, text, tmp_path):
 
 
 @pytest.mark.parametrize("words, status, message", [
-    (("--heads", 3), 2, "--width 16 is no multiple of --heads 3"),
-    (("--context", 4000), 1, "too few for samples of 4000 tokens"),
+    (("--heads", 3), 2, "--width 16 is not a multiple of --heads 3"),
+    (("--context", 4000), 1, "too few tokens for samples of 4000 tokens"),
     (("--vocabulary", "/dev/null"), 1, "/dev/null"),
     (("--vocabulary", "nowhere"), 1, "nowhere"),
 ])
@@ -93,9 +93,9 @@ def test_what_does_not_fit_is_named(gpt, words, status, message):
 
 
 @pytest.mark.parametrize("words, message", [
-    (("vocabulary",), "--output is missing"),
+    (("vocabulary",), "missing --output"),
     (("vocabulry",), "did you mean 'vocabulary'?"),
-    (("vocabulary", "--size", "255"), "255 is not in 256 .. 65536"),
+    (("vocabulary", "--size", "255"), "255 is out of range 256..65536"),
 ])
 def test_wrong_words_of_vocabulary_are_named(smtune, words, message):
     result = smtune(*words, program="smtrain")

@@ -59,12 +59,12 @@ def test_arithmetic_of_a_step(smtune, images):  # noqa: F811
 
 def test_a_table_and_what_is_wrong(smtune, images):  # noqa: F811
     table = smtune.ok(*MODEL, "--data", images, program="smtrain")
-    for word in ("parameters", "moments", "in all", "--zero", "GFLOP"):
+    for word in ("parameters", "moments", "total", "--zero", "GFLOP"):
         assert word in table
     for words, message in ((("plan", "mpl"), "did you mean 'mlp'?"),
                            (("plan", "mlp", "--rank", 2), "'--ranks'?"),
                            (("plan", "mlp", "--shares", 3, "--ranks", 2,
-                             "--data", images), "these numbers of ranks can")):
+                             "--data", images), "possible numbers of ranks")):
         result = smtune(*words, program="smtrain")
         assert result.returncode == 2 and message in result.stderr
     assert "smtrain plan" in smtune.ok("plan", "--help", program="smtrain")

@@ -36,7 +36,7 @@ def test_it_goes_on_bit_for_bit(train, tmp_path):
     words = ("--checkpoint-dir", tmp_path / "parts")
     assert len(lines_of(train(*words))) == 1
     result = train(*words, "--epochs", 2)
-    assert len(lines_of(result)) == 1 and "going on at epoch 2" in result.stderr
+    assert len(lines_of(result)) == 1 and "resuming at epoch 2" in result.stderr
     assert "--precision" not in result.stderr
     lines_of(train("--checkpoint-dir", tmp_path / "whole", "--epochs", 2))
     assert (state_of(newest(tmp_path / "parts"))
@@ -49,7 +49,7 @@ def test_it_goes_on_with_another_and_says_so(train, tmp_path):
     assert "precision=fp32" in state_of(newest(tmp_path))[0]
     result = train(*words, "--epochs", 2)
     assert len(lines_of(result)) == 1
-    assert ("--precision bf16 from here on; the checkpoint was made with fp32"
+    assert ("resuming with --precision bf16; the checkpoint was saved with fp32"
             in result.stderr)
     assert "precision=bf16" in state_of(newest(tmp_path))[0]
 
@@ -57,14 +57,14 @@ def test_it_goes_on_with_another_and_says_so(train, tmp_path):
 def test_a_device_without_it(train):
     result = train(env={"EMULATED_CAPABILITY": "7"})
     assert lines_of(result, status=1) == []
-    assert ("--backend cuda: GPU 0 multiplies no bf16: it is of compute "
-            "capability 7, not 8 or later; take --precision fp32"
+    assert ("--backend cuda: GPU 0 does not support bf16: its compute "
+            "capability is 7, not 8 or later; use --precision fp32"
             in result.stderr)
 
 
 @pytest.mark.parametrize("words,said", [
     (("bf16", "--backend", "cpu"),
-     "--precision bf16 is for --backend cuda: processors compute in fp32"),
+     "--precision bf16 requires --backend cuda: CPUs compute in fp32"),
     (("bf61",), "--precision: unknown value 'bf61'; did you mean 'bf16'?"),
 ])
 def test_what_cannot_be(train, words, said):
@@ -78,12 +78,12 @@ def test_auto_without_a_device(train, programs):  # noqa: F811
     (programs / "smtrain-cuda.so").unlink()
     result = train("--backend", "auto")
     assert lines_of(result, status=2) == []
-    assert "it was built without cuda" in result.stderr
-    assert "--precision bf16 is for --backend cuda" in result.stderr
+    assert "smtrain was built without cuda" in result.stderr
+    assert "--precision bf16 requires --backend cuda" in result.stderr
 
 
 def test_a_plan_is_of_fp32(smtune, few):  # noqa: F811
     result = smtune("plan", "mlp", "--data", few, "--precision", "bf16",
                     program=BUILD / "smtrain")
     assert lines_of(result, status=2) == []
-    assert "a plan is for --precision fp32 alone, not bf16" in result.stderr
+    assert "plan supports only --precision fp32, not bf16" in result.stderr

@@ -122,7 +122,7 @@ def test_ranks_that_differ_are_named(smtune, images):  # noqa: F811
                     f'exec {BUILD}/smtrain mlp --data {images} --width 16 '
                     '--seed $((RANK == 1))')
     assert lines_of(result, status=1) == []
-    assert re.search(r"the flags or data of these ranks are not those of "
+    assert re.search(r"the flags or data of these ranks differ from "
                      r"rank 0 on host (\S+): 1 on host \1\n", result.stderr)
 
 
@@ -163,7 +163,7 @@ def test_goes_on_with_other_ranks(ranks, tmp_path):
             == state_of(newest(tmp_path / "whole")))
     result = ranks(3, *flags, 4)
     assert lines_of(result, status=2) == []
-    assert "into 4 shares; these numbers of ranks can: 1, 2, 4" in result.stderr
+    assert "of 4 shares; possible numbers of ranks: 1, 2, 4" in result.stderr
     result = ranks(2, *flags, 4, "--shares", 2)
     assert lines_of(result, status=1) == []
     assert "with shares=4, not shares=2" in result.stderr
@@ -191,7 +191,7 @@ def test_a_full_disk_ends_all_and_spoils_nothing(ranks, small_disk, count):
     assert "No space left on device" in result.stderr
     with_room = ranks(count, *flags, 2)
     assert len(lines_of(with_room)) == 1
-    assert "has 2 epochs already" in with_room.stderr
+    assert "already has 2 epochs" in with_room.stderr
 
 
 def test_more_ranks_than_samples(ranks):

@@ -87,7 +87,7 @@ def test_another_vocabulary_is_refused(train, smtune, text, vocabulary,
         result = smtune("gpt", *TRAIN, "--data", text, "--checkpoint-dir",
                         folder, *words, program="smtrain")
         assert lines_of(result, 1) == []
-        assert re.search(r"was made with vocabulary=262 tokens \(\w{8}\), not "
+        assert re.search(r"was saved with vocabulary=262 tokens \(\w{8}\), not "
                          r"vocabulary=(262|256) tokens \(\w{8}\)\n$",
                          result.stderr)
     test = smtune("gpt", *TRAIN, "--data", text, "--checkpoint-dir", folder,
@@ -100,10 +100,10 @@ def test_what_text_cannot_come_of_is_named(smtune, images,  # noqa: F811
     smtune.ok("mlp", "--data", images, "--width", 2, "--limit", 50, "--epochs",
               1, "--checkpoint-dir", tmp_path / "mlp", program="smtrain")
     for words, status, message in (
-            ((), 2, "--checkpoint-dir is missing"),
-            (("--checkpoint-dir", tmp_path), 1, "no whole checkpoint in"),
+            ((), 2, "missing --checkpoint-dir"),
+            (("--checkpoint-dir", tmp_path), 1, "no complete checkpoint in"),
             (("--checkpoint-dir", tmp_path / "mlp"), 1,
-             "is of a model 'mlp'; text comes of gpt"),
+             "is a checkpoint of model 'mlp': sample needs one of gpt"),
             (("--temprature", "1"), 2, "'--temperature'?")):
         result = smtune("sample", *words, program="smtrain")
         assert lines_of(result, status) == []

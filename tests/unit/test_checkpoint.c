@@ -206,7 +206,9 @@ static void test_checkpoint__keeps_the_two_newest(void **state)
     save(run, 2, 2);
     assert_int_equal(fs_make_directories(killed, NULL), 0);
     write_text(leftover, "x");
-    restore(run, "checkpoint-0000000000000011/manifest' is missing: passed");
+    restore(
+        run,
+        "checkpoint-0000000000000011/manifest' is missing: checkpoint skipped");
     save(run, 10, 10);
     assert_false(is_there(run, 1, ""));
     assert_true(is_there(run, 2, "/manifest"));
@@ -255,11 +257,11 @@ static void damage(struct fixture *run, const char *name)
     for (size_t length = 0; length < file.length; length += 397) {
         assert_int_equal(fs_write_atomic(path, file.data, length, 0600, NULL),
                          0);
-        restore(run, " is cut short: passed over\n");
+        restore(run, " is cut short: checkpoint skipped\n");
         assert_int_equal(run->at.step, 1);
     }
     assert_int_equal(unlink(path), 0);
-    restore(run, " is missing: passed over\n");
+    restore(run, " is missing: checkpoint skipped\n");
     assert_int_equal(run->at.step, 1);
     assert_filled(run, 1);
     assert_int_equal(fs_write_atomic(path, file.data, file.length, 0600, NULL),

@@ -292,7 +292,7 @@ static void test_comm__windows_are_used_by_all_or_none(void **state)
     (void)state;
     world_run(&world, part_ways);
     for (int i = 0; i < world.size; i++) {
-        assert_non_null(strstr(world.ends[i].text, "called something else"));
+        assert_non_null(strstr(world.ends[i].text, "made a different call"));
     }
     world_clear(&world);
 }

@@ -116,7 +116,7 @@ static void assert_others_say(const struct world *world, int rank,
 static void check_killed(struct world *world)
 {
     assert_others_say(world, 1, ": all-reduce ",
-                      "rank 1 on host host1 has died");
+                      "rank 1 on host host1 crashed or exited");
     assert_others_say(world, 1, ": all-reduce ", ", bucket 3: ");
 }
 
@@ -132,7 +132,7 @@ static void test_comm_faults__a_rank_that_dies_is_named(void **state)
 static void check_stopped(struct world *world)
 {
     assert_others_say(world, 2, ": all-reduce ",
-                      "rank 2 on host host2 has not come for 6 s");
+                      "no answer from rank 2 on host host2 for 6 s");
     assert_says(world, 2, ": all-reduce ", "");
 }
 
@@ -182,12 +182,12 @@ static void assert_one_says(struct world *world, const char *words)
 
 static void check_called_differently(struct world *world)
 {
-    assert_one_says(world, "has called something else: ");
+    assert_one_says(world, "made a different call: ");
 }
 
 static void check_called_with_another_size(struct world *world)
 {
-    assert_one_says(world, "rank 3 on host host3 has called something else: "
+    assert_one_says(world, "rank 3 on host host3 made a different call: "
                            "all-reduce 1, 396 bytes");
 }
 
@@ -216,7 +216,7 @@ static int give_up_in_the_middle(struct comm *comm, struct world *world,
 static void check_given_up(struct world *world)
 {
     assert_others_say(world, 2, ": barrier 2",
-                      "rank 2 on host host2 gave up: the disk is full");
+                      "rank 2 on host host2 failed: the disk is full");
     assert_says(world, 2, ", after barrier 1: the disk is full", "");
 }
 
@@ -244,7 +244,7 @@ static void test_comm_faults__after_a_failure_all_calls_fail(void **state)
 
     (void)state;
     world_run(&world, fail_again);
-    assert_says(&world, 1, ": barrier 2", "an earlier call has failed");
+    assert_says(&world, 1, ": barrier 2", "an earlier call failed");
     world_clear(&world);
 }
 
@@ -292,7 +292,8 @@ static void test_comm_faults__a_rank_that_dies_before_devices_meet_is_named(
     (void)state;
     world_start(&world, find_devices);
     world_wait(&world);
-    assert_others_say(&world, 1, ": ", "rank 1 on host host1 has died");
+    assert_others_say(&world, 1, ": ",
+                      "rank 1 on host host1 crashed or exited");
     world_clear(&world);
 }
 
@@ -304,8 +305,8 @@ static void test_comm_faults__another_number_of_ranks_is_told(void **state)
     world_run(&world, do_nothing);
     for (int i = 0; i < 3; i++) {
         if (strstr(world.ends[i].text,
-                   "rank 2 on host host2 was told of 4 "
-                   "ranks, rank 0 on host host0 of 3") == NULL)
+                   "rank 2 on host host2 was started for 4 "
+                   "ranks, rank 0 on host host0 for 3") == NULL)
             fail_msg("rank %d: %s", i, world.ends[i].text);
     }
     world_clear(&world);
@@ -317,7 +318,7 @@ static void test_comm_faults__two_of_one_number_are_told(void **state)
 
     (void)state;
     world_run(&world, do_nothing);
-    assert_one_says(&world, "two processes are rank 1: one on host host");
+    assert_one_says(&world, "duplicate rank 1: one process on host host");
     world_clear(&world);
 }
 
@@ -334,7 +335,7 @@ static void test_comm_faults__who_does_not_come_is_named(void **state)
     world_run(&world, do_nothing);
     for (int i = 0; i < 2; i++) {
         if (strstr(world.ends[i].text,
-                   "ranks 1, 3 of 4 have not come in time") == NULL)
+                   "ranks 1, 3 of 4 did not connect in time") == NULL)
             fail_msg("process %d: %s", i, world.ends[i].text);
     }
     world_clear(&world);

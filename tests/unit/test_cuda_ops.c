@@ -542,8 +542,9 @@ static void test_cuda__a_failure_names_its_operation(void **state)
     ask_for_wide_attention(x);
     assert_int_equal(under_test->synchronize(&err), -1);
     assert_int_equal(err.kind, ERR_FAILED);
-    assert_string_equal(err.text,
-                        "cuda, attention: a head's width, 200, is over 128");
+    assert_string_equal(
+        err.text,
+        "cuda, attention: heads are too wide: 200 numbers, more than 128");
     assert_int_equal(under_test->synchronize(NULL), -1);
     under_test->release(x.data);
 }

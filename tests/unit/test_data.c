@@ -116,18 +116,19 @@ static void test_data__refuses_what_is_not_images_and_labels(void **state)
     } cases[] = {
         {PIECE(""), PIECE(""), "cut short"},
         {PIECE("\0\0\10"), PIECE(""), "cut short"},
-        {PIECE("\0\0\11\3"), PIECE(""), "no IDX file of images"},
+        {PIECE("\0\0\11\3"), PIECE(""), "not an IDX file of images"},
         {PIECE("\0\0\10\3\0\0\0\3\0\0\0\2"), PIECE(""), "cut short"},
         {PIECE("\0\0\10\3\0\0\0\0\0\0\0\2\0\0\0\2"), PIECE(""), "empty"},
         {PIECE("\0\0\10\3\0\0\0\1\0\0\0\2\0\0\0\0"), PIECE(""), "empty"},
-        {PIECE("\0\0\10\3\0\0\0\3\0\0\4\1\0\0\0\2"), PIECE(""), "over 1024"},
+        {PIECE("\0\0\10\3\0\0\0\3\0\0\4\1\0\0\0\2"), PIECE(""),
+         "larger than 1024"},
         {PIECE("\0\0\10\3\377\377\377\377\0\0\0\2\0\0\0\2"), PIECE(""),
-         "over 10,000,000"},
+         "more than 10,000,000"},
         {PIECE(IMAGES_HEADER "abcdefghijklmnopqrstuvw"), PIECE(""),
          "cut short"},
         {PIECE(IMAGES_HEADER "abcdefghijklmnopqrstuvwxy"), PIECE(""),
          "longer than"},
-        {PIECE(good_images), PIECE(IMAGES_HEADER), "no IDX file of labels"},
+        {PIECE(good_images), PIECE(IMAGES_HEADER), "not an IDX file of labels"},
         {PIECE(good_images), PIECE("\0\0\10\1\0\0\0\2\1\1"),
          "2 labels for 6 images"},
         {PIECE(good_images), PIECE(LABELS_HEADER "\1\1"), "cut short"},
@@ -175,9 +176,9 @@ static void test_data__default_that_is_not_installed_names_its_package(void **s)
     assert_string_equal(data_path(&kind, "/my/text", &err), "/my/text");
     assert_null(data_path(&kind, NULL, &err));
     assert_int_equal(err.kind, ERR_NOT_FOUND);
-    assert_string_equal(err.text,
-                        "'/nowhere/text.dz' is not there: install Debian's "
-                        "package dict-gcide, or name other data with --data");
+    assert_string_equal(
+        err.text, "no such file or folder '/nowhere/text.dz': install Debian's "
+                  "package dict-gcide, or set --data");
     kind.default_path = "/";
     assert_string_equal(data_path(&kind, NULL, &err), "/");
 }

@@ -124,21 +124,21 @@ static void test_flags__says_what_is_wrong(void **state)
     } cases[] = {
         {{"--widht=3"}, "unknown flag '--widht'; did you mean '--width'?"},
         {{"--zzzzzzzz"}, "unknown flag '--zzzzzzzz'; --help lists them"},
-        {{"width"}, "'width' is no flag"},
-        {{"--"}, "'--' is no flag"},
-        {{"--=3"}, "'--=3' is no flag"},
-        {{"-w"}, "'-w' is no flag"},
-        {{"--width"}, "--width wants a value: N"},
-        {{"--width", "3.5"}, "--width: '3.5' is no whole number"},
-        {{"--width", ""}, "--width: '' is no whole number"},
-        {{"--width", "99999999999999999999"}, "is no whole number"},
-        {{"--width", "0"}, "--width: 0 is not in 1 .. 10"},
-        {{"--width=11"}, "--width: 11 is not in 1 .. 10"},
-        {{"--rate", "x"}, "--rate: 'x' is no finite number"},
-        {{"--rate", "nan"}, "--rate: 'nan' is no finite number"},
-        {{"--rate", "-1"}, "--rate: -1 is not in 0 .. 1"},
+        {{"width"}, "'width' is not a flag"},
+        {{"--"}, "'--' is not a flag"},
+        {{"--=3"}, "'--=3' is not a flag"},
+        {{"-w"}, "'-w' is not a flag"},
+        {{"--width"}, "--width: missing value (N)"},
+        {{"--width", "3.5"}, "--width: expected a whole number, got '3.5'"},
+        {{"--width", ""}, "--width: expected a whole number, got ''"},
+        {{"--width", "99999999999999999999"}, "expected a whole number"},
+        {{"--width", "0"}, "--width: 0 is out of range 1..10"},
+        {{"--width=11"}, "--width: 11 is out of range 1..10"},
+        {{"--rate", "x"}, "--rate: expected a finite number, got 'x'"},
+        {{"--rate", "nan"}, "--rate: expected a finite number, got 'nan'"},
+        {{"--rate", "-1"}, "--rate: -1 is out of range 0..1"},
         {{"--colour", "gren"}, "value 'gren'; did you mean 'green'?"},
-        {{"--colour", "purple"}, "value 'purple'; it is one of red, green"},
+        {{"--colour", "purple"}, "value 'purple'; expected one of red, green"},
         {{"--quiet=1"}, "--quiet takes no value"},
     };
 
@@ -225,7 +225,7 @@ static void test_flags__are_taken_from_the_environment(void **state)
     assert_int_equal(
         parse(&options, (const char *[]){"--colour=red", NULL}, &err), -1);
     assert_string_equal(err.text,
-                        "$TEST_FLAGS_RATE: --rate: 7 is not in 0 .. 1");
+                        "$TEST_FLAGS_RATE: --rate: 7 is out of range 0..1");
     setenv("TEST_FLAGS_RATE", "", 1);
     assert_int_equal(parse(&options, (const char *[]){NULL}, NULL), 0);
     unsetenv("TEST_FLAGS_RATE");

@@ -64,9 +64,9 @@ static void test_shares__name_the_sizes_that_fit(void **state)
     (void)state;
     assert_int_equal(shares_init(&shares, 12, 5, false, &err), -1);
     assert_non_null(strstr(err.text, "5 ranks"));
-    assert_non_null(strstr(err.text, "can: 1, 3, 6, 12"));
+    assert_non_null(strstr(err.text, "ranks: 1, 3, 6, 12"));
     assert_int_equal(shares_init(&shares, 12, 5, true, &err), -1);
-    assert_non_null(strstr(err.text, "can: 1, 2, 4, 12"));
+    assert_non_null(strstr(err.text, "ranks: 1, 2, 4, 12"));
 }
 
 static void test_shares__are_one_ranks_or_in_turns(void **state)

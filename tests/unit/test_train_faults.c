@@ -261,7 +261,7 @@ static void test_train_faults__a_loss_that_is_no_number_on_one_rank(
     try_fault(&(struct fault){forward_to_nan, 3}, check_nan);
 }
 
-/* Those that learn it from others add "rank 2 on host b gave up: ". */
+/* Those that learn it from others add "rank 2 on host b failed: ". */
 static void check_death(const struct world *world)
 {
     for (int i = 0; i < world->size; i++) {
@@ -271,7 +271,7 @@ static void check_death(const struct world *world)
         }
         assert_names(world, i, " on host ", ": all-reduce ");
         assert_says(world, i, ", bucket 0: ");
-        assert_names(world, i, "rank 1 on host ", " has died or left");
+        assert_names(world, i, "rank 1 on host ", " crashed or exited");
     }
 }
 
@@ -285,8 +285,8 @@ static void check_flip(const struct world *world)
 {
     for (int i = 0; i < world->size; i++)
         assert_names(world, i,
-                     "after 3 steps the parameters of these ranks are not "
-                     "those of rank 0 on host ",
+                     "after 3 steps the parameters of these ranks differ "
+                     "from rank 0 on host ",
                      ": 1 on host ");
 }
 

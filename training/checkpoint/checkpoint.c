@@ -99,7 +99,7 @@ static int consider(const struct checkpoint_place *place, uint64_t step,
     if (status == 0 && verdict.kind == ERR_FILE)
         return err_set(err, ERR_FAILED, "%s", verdict.text);
     if (status == 0)
-        buf_printf(notes, "%s: passed over\n", verdict.text);
+        buf_printf(notes, "%s: checkpoint skipped\n", verdict.text);
     return status;
 }
 
@@ -178,13 +178,17 @@ static int check_lines(const struct checkpoint *checkpoint, const char *lines,
         size_t size = theirs != NULL ? strcspn(theirs, "\n") : 0;
 
         if (theirs == NULL)
-            return err_set(err, ERR_FAILED, "'%s' was made without %.*s", path,
-                           (int)length, line);
+            return err_set(err, ERR_FAILED,
+                           "'%s' was saved without %.*s: use the same flags "
+                           "and data, or another folder",
+                           path, (int)length, line);
         if (size != length - name - 1 ||
             memcmp(theirs, line + name + 1, size) != 0)
-            return err_set(
-                err, ERR_FAILED, "'%s' was made with %.*s=%.*s, not %.*s", path,
-                (int)name, line, (int)size, theirs, (int)length, line);
+            return err_set(err, ERR_FAILED,
+                           "'%s' was saved with %.*s=%.*s, not %.*s: use the "
+                           "same flags and data, or another folder",
+                           path, (int)name, line, (int)size, theirs,
+                           (int)length, line);
         line += length + 1;
     }
     return 0;

@@ -73,7 +73,7 @@ static int open_shard(const char *path, size_t *bytes, struct err *err)
         return fd;
     }
     close(fd);
-    return err_set(err, ERR_FAILED, "'%s' is no file", path);
+    return err_set(err, ERR_FAILED, "'%s' is not a file", path);
 }
 
 int checkpoint_read_at(int fd, const char *path, void *out, size_t count,
@@ -172,7 +172,8 @@ int checkpoint_verify_shard(const struct checkpoint_shard *shard,
         status = cut_short(shard->path, err);
     else if (bytes > shard->bytes)
         status =
-            err_set(err, ERR_FAILED, "'%s' is longer than it was", shard->path);
+            err_set(err, ERR_FAILED, "'%s' is longer than its manifest records",
+                    shard->path);
     else
         status = verify_bytes(fd, shard, err);
     close(fd);
@@ -317,8 +318,8 @@ static int check_text(const char *path, struct buf *text, struct err *err)
     if (crc32_z(0, (const Bytef *)buf_text(text), text->length) != told)
         return damaged(path, err);
     if (strncmp(buf_text(text), MAGIC, strlen(MAGIC)) != 0)
-        return err_set(err, ERR_FILE, "'%s' is of another version of smtrain",
-                       path);
+        return err_set(err, ERR_FILE,
+                       "'%s' was saved by another version of smtrain", path);
     buf_consume(text, strlen(MAGIC));
     return 0;
 }
@@ -330,8 +331,8 @@ static int check_folder(const char *folder, struct err *err)
 
     if (lstat(folder, &status) == 0 && S_ISREG(status.st_mode))
         return err_set(err, ERR_FILE,
-                       "'%s' is of an earlier version of smtrain; begin anew "
-                       "in another folder",
+                       "'%s' was saved by an earlier version of smtrain: start "
+                       "again in another folder",
                        folder);
     return 0;
 }
@@ -351,7 +352,7 @@ struct checkpoint *checkpoint_read_manifest(const char *folder, struct err *err)
     if (status == 0)
         status = check_text(path, &text, err);
     if (status == 0 && !parse(checkpoint, buf_text(&text)))
-        status = err_set(err, ERR_FAILED, "'%s' contradicts itself", path);
+        status = err_set(err, ERR_FAILED, "'%s' is inconsistent", path);
     buf_clear(&text);
     free(path);
     if (status == 0)

@@ -68,7 +68,7 @@ struct checkpoint_saver *checkpoint_saver_create(
     pthread_cond_init(&saver->changed, NULL);
     saver->copy = real_array(saver->copy_count, err);
     if (saver->copy == NULL) {
-        err_prefix(err, "the copy that checkpoints are written from");
+        err_prefix(err, "cannot allocate the copy for checkpoints");
         goto fail;
     }
     if (place->rank == 0 &&
@@ -202,12 +202,13 @@ static int await_more(struct checkpoint_saver *saver, const char *path,
 
     pthread_mutex_lock(&saver->lock);
     if (saver->is_cancelled)
-        status = err_set(err, ERR_FAILED, "'%s' was not awaited", path);
+        status =
+            err_set(err, ERR_FAILED, "stopped before '%s' was there", path);
     else if (saver->all_written_ms > 0 &&
              clock_monotonic_ms() - saver->all_written_ms > UNSEEN_MS)
         status = err_set(err, ERR_FAILED,
-                         "'%s' was written, but is not seen on the host of "
-                         "rank 0: is the directory the same one on all hosts?",
+                         "'%s' was written, but the host of rank 0 cannot see "
+                         "it: use a folder that all hosts share",
                          path);
     else
         wait_a_little(saver);
@@ -303,7 +304,7 @@ static int start_writer(struct checkpoint_saver *saver, struct err *err)
     if (why != 0) {
         saver->stage = STAGE_IDLE;
         return err_set_errno(err, ERR_FAILED, why,
-                             "cannot start the thread that saves");
+                             "cannot start the thread that saves checkpoints");
     }
     saver->has_thread = true;
     return 0;

@@ -160,8 +160,8 @@ struct comm *comm_create(const struct ranks *ranks,
     }
     if (chosen.timeout_ms <= 0)
         chosen.timeout_ms = TIMEOUT_USUAL_MS;
-    snprintf(terms, sizeof(terms), "%s %zu%s", chosen.name, chosen.small_bytes,
-             chosen.is_for_devices ? " for devices" : "");
+    snprintf(terms, sizeof(terms), "--comm %s, small size %zu%s", chosen.name,
+             chosen.small_bytes, chosen.is_for_devices ? ", for devices" : "");
     rendezvous = ranks->size == 1
                      ? meet_nobody(ranks)
                      : rendezvous_hold(ranks, terms, chosen.timeout_ms, err);
@@ -217,7 +217,7 @@ static int begin(struct comm *comm, enum comm_op op, uint64_t bytes, int root)
     comm->call.bucket = comm->bucket;
     comm->call.place = 0;
     if (comm->is_broken)
-        return err_set(&comm->why, ERR_FAILED, "an earlier call has failed");
+        return err_set(&comm->why, ERR_FAILED, "an earlier call failed");
     return 0;
 }
 

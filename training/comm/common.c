@@ -25,8 +25,8 @@ void *comm_own_window(struct comm *comm, size_t bytes, struct err *err)
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (memory == MAP_FAILED) {
-        err_set_errno(err, ERR_FAILED, errno, "cannot have %zu bytes of memory",
-                      bytes);
+        err_set_errno(err, ERR_FAILED, errno,
+                      "cannot allocate %zu bytes of memory", bytes);
         return NULL;
     }
     comm->own_window = memory;

@@ -44,7 +44,7 @@ static struct addrinfo *resolve(const char *address, int port, int flags,
     if (status == 0)
         return found;
     err_set(err, status == EAI_AGAIN ? ERR_BUSY : ERR_FAILED,
-            "cannot find the host '%s': %s", address, gai_strerror(status));
+            "cannot resolve the host '%s': %s", address, gai_strerror(status));
     return NULL;
 }
 
@@ -241,9 +241,9 @@ static int go_on(int fd, short events, ptrdiff_t moved, int64_t deadline_ms,
                  struct err *err)
 {
     if (moved < 0)
-        return err_set(err, ERR_FAILED, "the connection is closed");
+        return err_set(err, ERR_FAILED, "connection closed");
     if (moved == 0 && !await(fd, events, deadline_ms))
-        return err_set(err, ERR_BUSY, "the time is over");
+        return err_set(err, ERR_BUSY, "timed out");
     return 0;
 }
 

@@ -44,7 +44,7 @@ static int begin(struct mpi *mpi, struct transfer *transfers, int count,
         void *out = (void *)(uintptr_t)it->out;
 
         if (it->out_bytes > MPI_COUNT_MAX || it->in_bytes > MPI_COUNT_MAX)
-            return err_set(err, ERR_FAILED, "over 1 GiB for one rank");
+            return err_set(err, ERR_FAILED, "more than 1 GiB for one rank");
         if (it->receives) {
             mpi->messages[used++] = (struct mpi_message){
                 it->rank, TAG_CALL, false, &it->theirs, sizeof(it->theirs)};
@@ -124,17 +124,18 @@ static int load(struct mpi *mpi, struct err *err)
         mpi->library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     else
         err_set(err, ERR_FAILED,
-                "it was built without mpi: there is no %s, which make builds "
-                "where it finds mpicc (make MPI=yes)",
+                "smtrain was built without mpi: no such file '%s' (build it "
+                "with mpicc: make MPI=yes)",
                 path);
     if (mpi->library != NULL)
         mpi->calls = dlsym(mpi->library, MPI_CALLS_NAME);
     else if (fs_exists(path))
-        err_set(err, ERR_FAILED, "mpi cannot be loaded: %s", dlerror());
+        err_set(err, ERR_FAILED, "cannot load mpi: %s", dlerror());
     free(path);
     free(folder);
     if (mpi->library != NULL && mpi->calls == NULL)
-        err_set(err, ERR_FAILED, "smtrain-mpi.so is another version's");
+        err_set(err, ERR_FAILED,
+                "smtrain-mpi.so is from another version: run make again");
     return mpi->calls != NULL ? 0 : -1;
 }
 
@@ -148,13 +149,13 @@ static int join(struct mpi *mpi, struct err *err)
     if (getenv("OMPI_COMM_WORLD_SIZE") == NULL && getenv("PMI_SIZE") == NULL &&
         getenv("PMIX_RANK") == NULL)
         return err_set(err, ERR_FAILED,
-                       "mpi needs ranks that it has started: mpirun -n %d",
+                       "mpi needs ranks started by mpirun: mpirun -n %d",
                        comm->size);
     mpi->way = mpi->calls->start(&rank, &size, text);
     if (mpi->way == NULL)
         return err_set(err, ERR_FAILED, "mpi: %s", text);
     if (rank != comm->rank || size != comm->size)
-        return err_set(err, ERR_FAILED, "rank %d of %d is rank %d of %d to mpi",
+        return err_set(err, ERR_FAILED, "rank %d of %d is rank %d of %d in mpi",
                        comm->rank, comm->size, rank, size);
     return 0;
 }

@@ -68,7 +68,7 @@ static int look_around(struct nccl *nccl, int64_t deadline_ms, struct err *err)
     return now_ms < deadline_ms
                ? 0
                : err_set(err, ERR_FAILED,
-                         "nccl: the devices are not done after %g s",
+                         "nccl: the devices did not finish within %g s",
                          (double)nccl->comm.timeout_ms / 1000);
 }
 
@@ -184,7 +184,7 @@ static void make_offer(struct nccl *nccl, const struct backend *backend,
     struct err err = {.text = ""};
 
     if (backend->nccl == NULL)
-        err_set(&err, ERR_FAILED, "it computes with %s", backend->name);
+        err_set(&err, ERR_FAILED, "its backend is %s", backend->name);
     else
         nccl->way = backend->nccl->open(offer->device, &err);
     if (nccl->way == NULL)
@@ -220,8 +220,8 @@ static int compare(const struct comm *comm, const struct offer *offers,
         twin = find_twin(comm->rendezvous, offers, i);
         if (twin >= 0)
             return err_set(err, ERR_FAILED,
-                           "ranks %d and %d on host %s have the same GPU, %s: "
-                           "NCCL wants one for each",
+                           "ranks %d and %d on host %s share GPU %s: NCCL "
+                           "needs one GPU per rank",
                            twin, i, peer->host, offers[i].device);
     }
     return 0;
@@ -283,10 +283,10 @@ static int nccl_attach(struct comm *comm, const struct backend *backend,
         return err_set(err, ERR_FAILED, "%s", why.text);
     }
     if (backend->nccl != NULL)
-        buf_printf(notes,
-                   "--comm auto: gradients go through the hosts' memory; "
-                   "no nccl: %s\n",
-                   why.text);
+        buf_printf(
+            notes,
+            "--comm auto: gradients go through host memory, without nccl: %s\n",
+            why.text);
     return leave(nccl, 0);
 }
 

@@ -57,8 +57,9 @@ static int read_number(const char *name, int least, int most, int *number,
         return 0;
     value = strtol(text, &end, 10);
     if (*end != '\0' || value < least || value > most)
-        return err_set(err, ERR_USAGE, "%s is '%s', not a number from %d to %d",
-                       name, text, least, most);
+        return err_set(err, ERR_USAGE,
+                       "%s: expected a number from %d to %d, got '%s'", name,
+                       least, most, text);
     *number = (int)value;
     return 0;
 }
@@ -163,8 +164,8 @@ static int read_meeting(const struct launcher *launcher, struct ranks *ranks,
         copy_first_node(nodes, ranks->address);
     else if (ranks->local_size < ranks->size)
         return err_set(err, ERR_USAGE,
-                       "MASTER_ADDR is not set, but only %d of %d ranks are on "
-                       "this host",
+                       "MASTER_ADDR is not set, but this host has only %d of "
+                       "%d ranks: set it to the host of rank 0",
                        ranks->local_size, ranks->size);
     ranks->port = port_of_job(launcher);
     return read_number("MASTER_PORT", 1, PORT_MAX, &ranks->port, err);

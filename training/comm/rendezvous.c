@@ -79,7 +79,8 @@ static int ask(struct rendezvous *it, int fd, struct rendezvous_hello *hello,
                      err) != 0)
         return err->kind != ERR_BUSY ? 1 : -1;
     if (verdict.magic != RENDEZVOUS_MAGIC)
-        return err_set(err, ERR_FAILED, "who answers is no rank 0");
+        return err_set(err, ERR_FAILED,
+                       "the process that answered is not rank 0");
     if (verdict.is_refused) {
         verdict.text[sizeof(verdict.text) - 1] = '\0';
         return err_set(err, ERR_FAILED, "%s", verdict.text);
@@ -115,7 +116,7 @@ static int attend(struct rendezvous *it, const struct ranks *ranks,
     if (status != 0 && err != NULL) {
         *err = last;
         if (err->kind == ERR_BUSY)
-            err_set(err, ERR_FAILED, "rank 0 at %s port %d was not met: %s",
+            err_set(err, ERR_FAILED, "cannot reach rank 0 at %s port %d: %s",
                     ranks->address, ranks->port, last.text);
     }
     return status;
@@ -140,7 +141,8 @@ struct rendezvous *rendezvous_hold(const struct ranks *ranks, const char *terms,
         status = attend(it, ranks, &hello, deadline_ms, err);
     else if (getrandom(&it->token, sizeof(it->token), 0) !=
              (ssize_t)sizeof(it->token))
-        status = err_set_errno(err, ERR_FAILED, errno, "no random numbers");
+        status =
+            err_set_errno(err, ERR_FAILED, errno, "cannot get random numbers");
     else
         status = rendezvous_be_host(it, ranks, &hello, deadline_ms, err);
     if (status == 0)

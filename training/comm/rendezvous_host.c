@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/units.h"
 
 enum { STRANGERS_MAX = 64, SLICE_MS = 100 };
 enum { GREETING_MS = 500, ANSWER_MS = 2000, LINGER_MS = 10 * 1000 };
@@ -124,22 +125,22 @@ static int welcome(struct party *party, const struct guest *guest,
 
     if (hello->size != it->size || peer->rank < 0 || peer->rank >= it->size)
         return err_set(err, ERR_FAILED,
-                       "rank %d on host %s was told of %d ranks, rank 0 on "
-                       "host %s of %d",
+                       "rank %d on host %s was started for %d ranks, rank 0 on "
+                       "host %s for %d",
                        peer->rank, peer->host, hello->size,
                        party->own->peer.host, it->size);
     place = &party->ranks[peer->rank];
     if (peer->rank == 0 || place->fd >= 0)
-        return err_set(err, ERR_FAILED,
-                       "two processes are rank %d: one on host %s and one on "
-                       "host %s",
-                       peer->rank,
-                       peer->rank == 0 ? party->own->peer.host
-                                       : place->hello.peer.host,
-                       peer->host);
+        return err_set(
+            err, ERR_FAILED,
+            "duplicate rank %d: one process on host %s and one on host %s",
+            peer->rank,
+            peer->rank == 0 ? party->own->peer.host : place->hello.peer.host,
+            peer->host);
     if (strcmp(hello->terms, party->own->terms) != 0)
         return err_set(err, ERR_FAILED,
-                       "rank %d on host %s has '%s', rank 0 on host %s '%s'",
+                       "rank %d on host %s was started with '%s', rank 0 on "
+                       "host %s with '%s'",
                        peer->rank, peer->host, hello->terms,
                        party->own->peer.host, party->own->terms);
     *place = *guest;
@@ -192,8 +193,9 @@ static int check_here(const struct party *party, struct err *err)
 
         if (rank->fd >= 0 && link_read_some(rank->fd, &byte, 1) != 0)
             return err_set(err, ERR_FAILED,
-                           "rank %d on host %s has died before all had come", i,
-                           rank->hello.peer.host);
+                           "rank %d on host %s crashed or exited before all "
+                           "ranks connected",
+                           i, rank->hello.peer.host);
     }
     return 0;
 }
@@ -207,10 +209,9 @@ static int name_missing(const struct party *party, struct err *err)
         if (party->ranks[i].fd < 0)
             buf_printf(&names, "%s%d", named++ > 0 ? ", " : "", i);
     }
-    err_set(err, ERR_FAILED, "rank%s %s%s of %d %s not come in time",
-            missing > 1 ? "s" : "", buf_text(&names),
-            missing > named ? " ..." : "", party->it->size,
-            missing > 1 ? "have" : "has");
+    err_set(err, ERR_FAILED, "rank%s %s%s of %d did not connect in time",
+            units_plural(missing), buf_text(&names),
+            missing > named ? " ..." : "", party->it->size);
     buf_clear(&names);
     return -1;
 }

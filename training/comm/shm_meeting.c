@@ -190,7 +190,7 @@ static void *map_part(const struct shm_meeting *meeting, size_t begin,
                       (off_t)begin);
     if (memory == MAP_FAILED)
         err_set_errno(err, ERR_FAILED, errno,
-                      "cannot have %zu bytes of shared memory", bytes);
+                      "cannot allocate %zu bytes of shared memory", bytes);
     close(fd);
     return memory != MAP_FAILED ? memory : NULL;
 }
@@ -245,11 +245,10 @@ static int check_places(const struct rendezvous *rendezvous, struct err *err)
 
     for (int i = 1; i < rendezvous->size; i++) {
         if (strcmp(peers[i].place, peers[0].place) != 0)
-            return err_set(err, ERR_FAILED,
-                           "rank %d on host %s and rank %d on host %s share no "
-                           "memory",
-                           peers[0].rank, peers[0].host, peers[i].rank,
-                           peers[i].host);
+            return err_set(
+                err, ERR_FAILED,
+                "rank %d on host %s and rank %d on host %s cannot share memory",
+                peers[0].rank, peers[0].host, peers[i].rank, peers[i].host);
     }
     return 0;
 }

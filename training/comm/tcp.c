@@ -231,8 +231,8 @@ static int accept_up(struct tcp *tcp, int64_t deadline_ms, struct err *err)
         if (greeting.kind != NOTICE_LINK || place <= comm->rank ||
             tcp->fds[place] >= 0) {
             close(fd);
-            return err_set(err, ERR_FAILED, "rank %d gave up: %s",
-                           greeting.rank, greeting.text);
+            return err_set(err, ERR_FAILED, "rank %d failed: %s", greeting.rank,
+                           greeting.text);
         }
         tcp->fds[place] = fd;
         missing--;

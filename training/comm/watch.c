@@ -64,7 +64,7 @@ static int say_other(const struct comm *comm,
 
     describe_fully(&comm->call, own);
     return err_set(err, ERR_FAILED,
-                   "rank %d on host %s has called something else: %s, not %s",
+                   "rank %d on host %s made a different call: %s, not %s",
                    peer->rank, peer->host, theirs, own);
 }
 
@@ -107,7 +107,7 @@ int comm_check(struct comm *comm, struct err *err)
         return 0;
     }
     comm->is_told = true;
-    return err_set(err, ERR_FAILED, "rank %d on host %s gave up: %s",
+    return err_set(err, ERR_FAILED, "rank %d on host %s failed: %s",
                    notice.rank, whole->peers[notice.rank].host, notice.text);
 }
 
@@ -138,7 +138,7 @@ int comm_say_died(struct comm *comm, int rank, struct err *err)
     /* It may have said why. */
     if (listen_for(comm, LAST_WORDS_MS, INT_MAX, err) != 0)
         return -1;
-    return err_set(err, ERR_FAILED, "rank %d on host %s has died or left",
+    return err_set(err, ERR_FAILED, "rank %d on host %s crashed or exited",
                    peer->rank, peer->host);
 }
 
@@ -158,7 +158,7 @@ int comm_say_late(struct comm *comm, int rank, struct err *err)
         if (strcmp(whole->heard[i], whole->heard[whole->rank]) != 0)
             return say_other(comm, &whole->peers[i], whole->heard[i], err);
     }
-    return err_set(err, ERR_FAILED, "rank %d on host %s has not come for %g s",
-                   missed, whole->peers[missed].host,
-                   (double)comm->timeout_ms / 1000);
+    return err_set(err, ERR_FAILED,
+                   "no answer from rank %d on host %s for %g s", missed,
+                   whole->peers[missed].host, (double)comm->timeout_ms / 1000);
 }

@@ -29,7 +29,7 @@ int wire_init(struct wire *wire, wire_run_fn *run,
     wire->transfers = mem_array(size, sizeof(*wire->transfers));
     wire->scratch = malloc(bytes);
     if (wire->scratch == NULL)
-        return err_set(err, ERR_SHORTAGE, "no memory for %zu bytes", bytes);
+        return err_set(err, ERR_SHORTAGE, "out of memory for %zu bytes", bytes);
     return 0;
 }
 

@@ -168,8 +168,8 @@ static inline struct heads heads_of(struct matrix qkv,
 static inline bool has_width(const char *operation, const struct heads &it)
 {
     if (it.width > HEAD_WIDTH_MAX)
-        device_fail(operation, "a head's width, %zu, is over %d", it.width,
-                    HEAD_WIDTH_MAX);
+        device_fail(operation, "heads are too wide: %zu numbers, more than %d",
+                    it.width, HEAD_WIDTH_MAX);
     return it.width <= HEAD_WIDTH_MAX;
 }
 

@@ -87,8 +87,8 @@ static void start(const char *operation, struct columns *it, size_t sums)
     it->plain = device_scratch();
     it->weighted = it->plain + it->parts * it->columns;
     if (it->parts == 0)
-        device_fail(operation, "%zu columns are more than %zu", it->columns,
-                    SCRATCH_NUMBERS / 2);
+        device_fail(operation, "too many columns: %zu, more than %zu",
+                    it->columns, SCRATCH_NUMBERS / 2);
     else
         launch({operation,
                 dim3((unsigned)((it->columns + WARP - 1) / WARP),

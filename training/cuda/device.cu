@@ -74,7 +74,7 @@ struct totals *device_totals(const char *operation, int count,
     struct totals *from = device.partial + pending->batches * TOTALS_MAX;
 
     if (pending->batches == PENDING_MAX) {
-        device_fail(operation, "over %d batches at once", PENDING_MAX);
+        device_fail(operation, "more than %d batches at once", PENDING_MAX);
         return device.partial;
     }
     pending->each[pending->batches++] = {from, to, count};
@@ -130,11 +130,11 @@ static int cuda_synchronize(struct err *err)
     cudaError_t status = cudaStreamSynchronize(device.stream);
 
     if (status != cudaSuccess)
-        device_fail(
-            device.operation.load() != NULL ? device.operation.load() : "start",
-            "this operation or one before it failed: %s; with "
-            "CUDA_LAUNCH_BLOCKING=1 and --no-cuda-graphs it is known which",
-            cudaGetErrorString(status));
+        device_fail(device.operation.load() != NULL ? device.operation.load()
+                                                    : "start",
+                    "this operation or an earlier one failed: %s (to find "
+                    "which, set CUDA_LAUNCH_BLOCKING=1 and --no-cuda-graphs)",
+                    cudaGetErrorString(status));
     else
         add_totals();
     device.pending.batches = 0;
@@ -169,8 +169,8 @@ static void *cuda_allocate(size_t bytes, struct err *err)
     if (status == cudaSuccess)
         return memory;
     cudaFree(memory);
-    err_set(err, ERR_FAILED, "cuda has no %zu MiB in one piece: %s",
-            bytes >> 20, cudaGetErrorString(status));
+    err_set(err, ERR_FAILED, "cuda cannot allocate %zu MiB: %s", bytes >> 20,
+            cudaGetErrorString(status));
     return NULL;
 }
 
@@ -193,15 +193,14 @@ static int count_devices(int *count, struct err *err)
 
     if (status == cudaSuccess && driver == 0)
         return err_set(err, ERR_FAILED,
-                       "there is no NVIDIA driver on this machine: install "
-                       "one, or take --backend cpu");
+                       "no NVIDIA driver on this machine: install one, or use "
+                       "--backend cpu");
     if (status == cudaSuccess)
         status = cudaGetDeviceCount(count);
     if (status != cudaSuccess || *count == 0)
         return err_set(err, ERR_FAILED,
-                       "there is no GPU that can be used: %s; look at "
-                       "nvidia-smi and CUDA_VISIBLE_DEVICES, or take "
-                       "--backend cpu",
+                       "no usable GPU: %s; check nvidia-smi and "
+                       "CUDA_VISIBLE_DEVICES, or use --backend cpu",
                        status != cudaSuccess ? cudaGetErrorString(status)
                                              : "none is visible");
     return 0;
@@ -213,12 +212,11 @@ static int check_device(int index, struct err *err)
 
     cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess,
                            index);
-    return concurrent != 0
-               ? 0
-               : err_set(err, ERR_FAILED,
-                         "GPU %d does not share memory with the processor "
-                         "(concurrentManagedAccess is 0)",
-                         index);
+    return concurrent != 0 ? 0
+                           : err_set(err, ERR_FAILED,
+                                     "GPU %d does not share memory with the "
+                                     "CPU (concurrentManagedAccess is 0)",
+                                     index);
 }
 
 static int cuda_start(int local_rank, struct err *err)
@@ -243,7 +241,7 @@ static int cuda_start(int local_rank, struct err *err)
         status =
             cudaEventCreateWithFlags(&device.marks[i], cudaEventDisableTiming);
     if (status != cudaSuccess)
-        return err_set(err, ERR_FAILED, "GPU %d cannot be used: %s",
+        return err_set(err, ERR_FAILED, "cannot use GPU %d: %s",
                        local_rank % count, cudaGetErrorString(status));
     return gemm_start(err);
 }
@@ -261,7 +259,7 @@ static int keep_memory(int index, struct err *err)
                                          &all);
     return status == cudaSuccess
                ? 0
-               : err_set(err, ERR_FAILED, "GPU %d has no pool of memory: %s",
+               : err_set(err, ERR_FAILED, "GPU %d has no memory pool: %s",
                          index, cudaGetErrorString(status));
 }
 
@@ -275,8 +273,8 @@ static int start_bf16(int local_rank, struct err *err)
     cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index);
     if (major < BF16_MAJOR)
         return err_set(err, ERR_FAILED,
-                       "GPU %d multiplies no bf16: it is of compute capability "
-                       "%d, not %d or later; take --precision fp32",
+                       "GPU %d does not support bf16: its compute capability "
+                       "is %d, not %d or later; use --precision fp32",
                        index, major, BF16_MAJOR);
     return keep_memory(index, err);
 }

@@ -50,9 +50,9 @@ int gemm_start(struct err *err)
 {
     if (cublasLtCreate(&library.handle) != CUBLAS_STATUS_SUCCESS ||
         cudaMalloc(&library.workspace, WORKSPACE_BYTES) != cudaSuccess)
-        return err_set(err, ERR_FAILED,
-                       "cuBLASLt cannot be started: is the "
-                       "GPU's memory full?");
+        return err_set(
+            err, ERR_FAILED,
+            "cannot start cuBLASLt: check that the GPU has free memory");
     return 0;
 }
 
@@ -260,7 +260,7 @@ static void multiply_and_finish(const struct gemm *product)
     }
     if (status != CUBLAS_STATUS_SUCCESS)
         device_fail(product->operation,
-                    "cuBLASLt gives status %d for a product to %zu x %zu",
+                    "cuBLASLt returned status %d for a product of %zu x %zu",
                     (int)status, product->d.rows, product->d.columns);
 }
 

@@ -89,15 +89,16 @@ static int load(struct library *library, struct err *err)
     handle = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL)
         return err_set(err, ERR_FAILED,
-                       "NCCL cannot be loaded: %s; install it, or say where "
-                       "it is with LD_LIBRARY_PATH",
+                       "cannot load NCCL: %s; install it, or add its folder to "
+                       "LD_LIBRARY_PATH",
                        dlerror());
     for (size_t i = 0; i < SYMBOLS; i++) {
         found[i] = dlsym(handle, symbols[i]);
         if (found[i] == NULL)
-            return err_set(err, ERR_FAILED,
-                           "NCCL is too old: it has no %s; 2.14 has",
-                           symbols[i]);
+            return err_set(
+                err, ERR_FAILED,
+                "NCCL is too old: it has no %s (needs 2.14 or later)",
+                symbols[i]);
     }
     memcpy(library, found, sizeof(*library));
     return 0;

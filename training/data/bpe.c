@@ -219,8 +219,7 @@ struct bpe *bpe_load(const char *path, struct err *err)
                         '\n');
     if (bpe == NULL)
         err_set(err, ERR_FILE,
-                "'%s' is no vocabulary as `smtrain vocabulary` makes them",
-                path);
+                "'%s' is not a vocabulary of `smtrain vocabulary`", path);
     buf_clear(&file);
     return bpe;
 }

@@ -13,8 +13,8 @@ const char *data_path(const struct data_kind *kind, const char *chosen,
     if (fs_exists(kind->default_path))
         return kind->default_path;
     err_set(err, ERR_NOT_FOUND,
-            "'%s' is not there: install Debian's package %s, or name other "
-            "data with --data",
+            "no such file or folder '%s': install Debian's package %s, or set "
+            "--data",
             kind->default_path, kind->package);
     return NULL;
 }

@@ -101,8 +101,8 @@ static int idx_read_header(struct idx *idx, unsigned rank, struct err *err)
         return -1;
     if (big_endian(word) != (IDX_BYTES | rank))
         return idx_fail(idx, err,
-                        rank == 3 ? "is no IDX file of images"
-                                  : "is no IDX file of labels");
+                        rank == 3 ? "is not an IDX file of images"
+                                  : "is not an IDX file of labels");
     for (unsigned i = 0; i < rank; i++) {
         if (idx_read(idx, word, sizeof(word), err) != 0)
             return -1;
@@ -120,7 +120,7 @@ static int idx_read_end(struct idx *idx, struct err *err)
     idx->file = NULL;
     if (ended && status == Z_OK)
         return 0;
-    return idx_fail(idx, err, "is damaged or longer than it says");
+    return idx_fail(idx, err, "is damaged or longer than its header records");
 }
 
 /* Samples are taken from anywhere: of larger pages there are fewer, which the
@@ -144,8 +144,8 @@ static uint8_t *idx_read_body(struct idx *idx, size_t length, struct err *err)
     }
     bytes = malloc(length);
     if (bytes == NULL) {
-        err_set(err, ERR_FAILED, "no memory for the %zu bytes of '%s'", length,
-                idx->path);
+        err_set(err, ERR_FAILED, "out of memory for the %zu bytes of '%s'",
+                length, idx->path);
         return NULL;
     }
     want_huge_pages(bytes, length);
@@ -163,9 +163,9 @@ static int load_images(struct idx *idx, struct images *images, struct err *err)
         return -1;
     for (int i = 1; i < 3; i++)
         if (dimensions[i] > MAX_SIDE)
-            return idx_fail(idx, err, "has images over 1024 x 1024");
+            return idx_fail(idx, err, "has images larger than 1024 x 1024");
     if (dimensions[0] > MAX_IMAGES)
-        return idx_fail(idx, err, "has over 10,000,000 images");
+        return idx_fail(idx, err, "has more than 10,000,000 images");
     images->data.count = dimensions[0];
     images->data.input_bytes = dimensions[1] * dimensions[2];
     images->pixels =
@@ -186,7 +186,7 @@ static int load_labels(struct idx *idx, struct images *images, struct err *err)
     for (size_t i = 0; i < images->data.count; i++)
         if (images->labels[i] >= CLASSES)
             return err_set(err, ERR_FILE,
-                           "'%s' has the label %d, which is over %d", idx->path,
+                           "'%s': label %d is out of range 0..%d", idx->path,
                            images->labels[i], CLASSES - 1);
     return 0;
 }
@@ -221,8 +221,9 @@ static int hold_out(struct data *data, struct err *err)
     size_t held = data->count / HELD_OUT_SHARE;
 
     if (held == 0)
-        return err_set(err, ERR_FILE, "%zu images are too few to hold some out",
-                       data->count);
+        return err_set(err, ERR_FILE,
+                       "too few images: %zu, at least %d are needed",
+                       data->count, HELD_OUT_SHARE);
     data->held_out = data->count - held;
     return 0;
 }

@@ -48,7 +48,8 @@ static int take_spans(struct text *text, const struct bpe *bpe,
     text->tokens =
         malloc((first.length + second.length) * sizeof(*text->tokens));
     if (text->tokens == NULL)
-        return err_set(err, ERR_FAILED, "no memory for the tokens of a text");
+        return err_set(err, ERR_FAILED,
+                       "out of memory for the tokens of the text");
     text->second = bpe_encode(bpe, first.start, first.length, text->tokens);
     rest = bpe_encode(bpe, second.start, second.length,
                       text->tokens + text->second);
@@ -58,9 +59,9 @@ static int take_spans(struct text *text, const struct bpe *bpe,
     if (count == 0 || (first.length > 0 && data->held_out == 0) ||
         data->count > UINT32_MAX)
         return err_set(err, ERR_FILE,
-                       "%zu bytes to measure with are %s for samples of %zu "
-                       "tokens",
-                       second.length, count == 0 ? "too few" : "too many",
+                       "the held-out text of %zu bytes has too %s tokens for "
+                       "samples of %zu tokens",
+                       second.length, count == 0 ? "few" : "many",
                        text->context);
     data->bytes_per_target = (double)second.length / (double)rest;
     data->digest =

@@ -48,7 +48,7 @@ static const struct flag cnn_flags[] = {
      .offset = offsetof(struct cnn_options, channels),
      .argument = "N",
      .initial = "24",
-     .doc = "of the first convolution; each next doubles it",
+     .doc = "channels of layer 1; each next layer doubles them",
      .min = 1,
      .max = 4096,
      .kept = true},
@@ -57,7 +57,7 @@ static const struct flag cnn_flags[] = {
      .offset = offsetof(struct cnn_options, depth),
      .argument = "N",
      .initial = "3",
-     .doc = "convolutions, each with pooling behind it",
+     .doc = "convolution layers, each followed by pooling",
      .min = 1,
      .max = CNN_MAX_DEPTH,
      .kept = true},
@@ -66,7 +66,7 @@ static const struct flag cnn_flags[] = {
      .offset = offsetof(struct cnn_options, width),
      .argument = "N",
      .initial = "128",
-     .doc = "units of the hidden layer behind them",
+     .doc = "units of the hidden layer after them",
      .min = 1,
      .max = 65536,
      .kept = true},
@@ -75,7 +75,7 @@ static const struct flag cnn_flags[] = {
      .offset = offsetof(struct cnn_options, dropout),
      .argument = "P",
      .initial = "0.2",
-     .doc = "chance that a hidden unit is left out of a step",
+     .doc = "probability that a step omits a hidden unit",
      .min = 0,
      .max = 0.95,
      .kept = true,
@@ -125,8 +125,8 @@ static int plan_stage(struct cnn *cnn, int i, struct grid grid, struct err *err)
 
     if (grid.height < 2)
         return err_set(err, ERR_USAGE,
-                       "--depth %" PRId64 " is too much for images of %zu "
-                       "pixels; try %d",
+                       "--depth %" PRId64
+                       " is too large for images of %zu pixels: at most %d",
                        cnn->options.depth, cnn->model.shape.inputs, i);
     stage->space.grid = grid;
     stage->out = (struct grid){grid.height / 2, grid.width / 2};
@@ -149,7 +149,7 @@ static int cnn_plan(struct model *model, const void *options, struct err *err)
     width = (size_t)cnn->options.width;
     if (side < 2)
         return err_set(err, ERR_USAGE,
-                       "a cnn wants square images, not %zu pixels",
+                       "cnn needs square images, not %zu pixels",
                        model->shape.inputs);
     for (int i = 0; i < cnn->depth; i++) {
         if (plan_stage(cnn, i, grid, err) != 0)
@@ -382,13 +382,14 @@ static void cnn_backward(struct model *model, UNUSED const struct batch *batch,
 
 const struct model_kind model_cnn = {
     .name = "cnn",
-    .summary = "convolutions on Fashion-MNIST",
-    .about = "Trains convolutions of 3 x 3 pixels, with 2 x 2 max pooling and "
-             "ReLU behind\n"
-             "each, and a hidden layer, to tell images apart. After each epoch "
-             "it prints one\n"
-             "line, with the error on the sixth of the images that is never "
-             "trained on:\n\n"
+    .summary = "convolutional network on Fashion-MNIST",
+    .about = "Trains a convolutional network to classify images: layers of 3 x "
+             "3 convolutions,\n"
+             "each followed by 2 x 2 max pooling and ReLU, and a hidden layer. "
+             "After each epoch\n"
+             "it prints one line. One sixth of the images is held out to "
+             "measure the\n"
+             "validation error:\n\n"
              "epoch=1 train_loss=0.64406 val_loss=0.40288 val_error=0.1488 "
              "samples_per_s=4900\n",
     .examples = "  smtrain cnn\n"

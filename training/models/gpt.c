@@ -59,7 +59,7 @@ static const struct flag gpt_flags[] = {
      .offset = offsetof(struct gpt_options, layers),
      .argument = "N",
      .initial = "4",
-     .doc = "blocks of attention and an MLP",
+     .doc = "transformer blocks",
      .min = 1,
      .max = GPT_MAX_LAYERS,
      .kept = true},
@@ -68,7 +68,7 @@ static const struct flag gpt_flags[] = {
      .offset = offsetof(struct gpt_options, heads),
      .argument = "N",
      .initial = "4",
-     .doc = "of attention, in each block",
+     .doc = "attention heads of each block",
      .min = 1,
      .max = 1024,
      .kept = true},
@@ -77,7 +77,7 @@ static const struct flag gpt_flags[] = {
      .offset = offsetof(struct gpt_options, width),
      .argument = "N",
      .initial = "128",
-     .doc = "numbers for a token; a multiple of --heads",
+     .doc = "numbers per token; a multiple of --heads",
      .min = 1,
      .max = 65536,
      .kept = true},
@@ -86,7 +86,7 @@ static const struct flag gpt_flags[] = {
      .offset = offsetof(struct gpt_options, text.context),
      .argument = "N",
      .initial = "64",
-     .doc = "tokens of a sample; none sees further back",
+     .doc = "tokens of a sample; the reach of attention",
      .min = 1,
      .max = 65536,
      .kept = true},
@@ -95,13 +95,13 @@ static const struct flag gpt_flags[] = {
      .offset = offsetof(struct gpt_options, text.vocabulary),
      .argument = "FILE",
      .initial = "bytes",
-     .doc = "made by `smtrain vocabulary`"},
+     .doc = "file made by `smtrain vocabulary`"},
     {.name = "dropout",
      .type = FLAG_REAL,
      .offset = offsetof(struct gpt_options, dropout),
      .argument = "P",
      .initial = "0",
-     .doc = "chance that a number is left out of a step",
+     .doc = "probability that a step omits a number",
      .min = 0,
      .max = 0.95,
      .kept = true,
@@ -172,7 +172,8 @@ static int gpt_plan(struct model *model, const void *options, struct err *err)
     gpt->context = model->shape.targets;
     if (gpt->options.width % gpt->options.heads != 0)
         return err_set(err, ERR_USAGE,
-                       "--width %" PRId64 " is no multiple of --heads %" PRId64,
+                       "--width %" PRId64
+                       " is not a multiple of --heads %" PRId64,
                        gpt->options.width, gpt->options.heads);
     params_begin_unit(params);
     gpt->table =
@@ -589,12 +590,12 @@ struct matrix gpt_go_on(struct model *model, const uint16_t *tokens,
 
 const struct model_kind model_gpt = {
     .name = "gpt",
-    .summary = "a transformer on text",
-    .about = "Trains a transformer of GPT-2's kind to tell the next token of "
-             "a text. After\n"
-             "each epoch it prints one line; losses are in nats a token, "
-             "measured on the\n"
-             "twentieth of the text that is never trained on:\n\n"
+    .summary = "transformer on text",
+    .about = "Trains a transformer like GPT-2 to predict the next token of a "
+             "text. After each\n"
+             "epoch it prints one line. Losses are in nats per token. One "
+             "twentieth of the text\n"
+             "is held out to measure the validation loss:\n\n"
              "epoch=1 train_loss=1.90452 val_loss=1.51807 val_error=0.4504 "
              "samples_per_s=160\n",
     .examples = "  bible -f gen1:1-rev22:21 >bible.txt\n"

@@ -47,7 +47,7 @@ static const struct flag mlp_flags[] = {
      .offset = offsetof(struct mlp_options, dropout),
      .argument = "P",
      .initial = "0",
-     .doc = "chance that a hidden unit is left out of a step",
+     .doc = "probability that a step omits a hidden unit",
      .min = 0,
      .max = 0.95,
      .kept = true,
@@ -189,19 +189,19 @@ static void mlp_backward(struct model *model, UNUSED const struct batch *batch,
 
 const struct model_kind model_mlp = {
     .name = "mlp",
-    .summary = "fully connected layers on Fashion-MNIST",
-    .about = "Trains fully connected layers with ReLU between them to "
-             "tell images apart. After\n"
-             "each epoch it prints one line, with the error on the sixth of "
-             "the images that is\n"
-             "never trained on:\n\n"
-             "epoch=1 train_loss=0.50372 val_loss=0.39965 "
-             "val_error=0.1428 samples_per_s=95000\n",
+    .summary = "fully connected network on Fashion-MNIST",
+    .about = "Trains fully connected layers, with ReLU between them, to "
+             "classify images. After\n"
+             "each epoch it prints one line. One sixth of the images is held "
+             "out to measure\n"
+             "the validation error:\n\n"
+             "epoch=1 train_loss=0.50372 val_loss=0.39965 val_error=0.1428 "
+             "samples_per_s=95000\n",
     .examples =
         "  smtrain mlp --lr 0.05 --width 256 --epochs 10\n"
         "  smtrain mlp --optimizer adam --lr 0.001 --dropout 0.2\n"
         "  smtrain mlp --checkpoint-dir run1 --epochs 5\n"
-        "  smtrain mlp --checkpoint-dir run1 --epochs 10   # goes on from 5\n"
+        "  smtrain mlp --checkpoint-dir run1 --epochs 10   # resumes after 5\n"
         "  smtrain mlp --checkpoint-dir run2 --epochs 3 --horizon 27 "
         "--schedule cosine\n"
         "  smtrain mlp --checkpoint-dir run1 --test        # once, at the "

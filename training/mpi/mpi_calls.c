@@ -28,7 +28,7 @@ static struct mpi_way *start(int *rank, int *size, char text[MPI_TEXT_MAX])
 
     MPI_Initialized(&has_begun);
     if (has_begun) {
-        snprintf(text, MPI_TEXT_MAX, "it cannot be started a second time");
+        snprintf(text, MPI_TEXT_MAX, "already started in this process");
         return NULL;
     }
     code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);

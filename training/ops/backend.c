@@ -22,13 +22,13 @@ const struct backend *backend_load(const char *path, enum precision precision,
     const struct backend *backend;
 
     if (library == NULL) {
-        err_set(err, ERR_FAILED, "cuda cannot be loaded: %s", dlerror());
+        err_set(err, ERR_FAILED, "cannot load cuda: %s", dlerror());
         return NULL;
     }
     backend = dlsym(library, BACKEND_SYMBOL);
     if (backend == NULL || backend->bytes != sizeof(*backend) ||
         backend->ops_bytes != sizeof(struct ops)) {
-        err_set(err, ERR_FAILED, "%s is another version's: run make again",
+        err_set(err, ERR_FAILED, "%s is from another version: run make again",
                 path);
         return NULL;
     }
@@ -42,8 +42,7 @@ static const struct backend *open_cpu(enum precision precision, int local_rank,
     (void)notes;
     if (precision != PRECISION_FP32) {
         err_set(err, ERR_USAGE,
-                "--precision %s is for --backend cuda: processors compute in "
-                "fp32",
+                "--precision %s requires --backend cuda: CPUs compute in fp32",
                 precision_names[precision]);
         return NULL;
     }
@@ -62,8 +61,8 @@ static const struct backend *open_cuda(enum precision precision, int local_rank,
         backend = backend_load(path, precision, local_rank, err);
     else
         err_set(err, ERR_FAILED,
-                "it was built without cuda: there is no %s, which make builds "
-                "where it finds nvcc and cuBLAS (make CUDA=yes)",
+                "smtrain was built without cuda: no such file '%s' (build it "
+                "with nvcc and cuBLAS: make CUDA=yes)",
                 path);
     free(path);
     free(folder);

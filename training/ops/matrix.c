@@ -19,8 +19,7 @@ real *real_array(size_t count, struct err *err)
         array = aligned_alloc(align, bytes);
     if (array == NULL) {
         err_set(err, ERR_FAILED,
-                "the model needs %zu MiB in one piece, which "
-                "is too much",
+                "out of memory: the model needs %zu MiB in one block",
                 bytes >> 20);
         return NULL;
     }

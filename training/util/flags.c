@@ -48,10 +48,11 @@ static int parse_int(const struct flag *flag, const char *text, int64_t *field,
     errno = 0;
     value = strtoll(text, &end, 10);
     if (end == text || *end != '\0' || errno != 0)
-        return err_set(err, ERR_USAGE, "--%s: '%s' is no whole number",
-                       flag->name, text);
+        return err_set(err, ERR_USAGE,
+                       "--%s: expected a whole number, got '%s'", flag->name,
+                       text);
     if ((double)value < flag->min || (double)value > flag->max)
-        return err_set(err, ERR_USAGE, "--%s: %s is not in %.0f .. %.0f",
+        return err_set(err, ERR_USAGE, "--%s: %s is out of range %.0f..%.0f",
                        flag->name, text, flag->min, flag->max);
     *field = value;
     return 0;
@@ -64,10 +65,11 @@ static int parse_real(const struct flag *flag, const char *text, double *field,
     double value = strtod(text, &end);
 
     if (end == text || *end != '\0' || !isfinite(value))
-        return err_set(err, ERR_USAGE, "--%s: '%s' is no finite number",
-                       flag->name, text);
+        return err_set(err, ERR_USAGE,
+                       "--%s: expected a finite number, got '%s'", flag->name,
+                       text);
     if (value < flag->min || value > flag->max)
-        return err_set(err, ERR_USAGE, "--%s: %s is not in %g .. %g",
+        return err_set(err, ERR_USAGE, "--%s: %s is out of range %g..%g",
                        flag->name, text, flag->min, flag->max);
     *field = value;
     return 0;
@@ -83,11 +85,11 @@ static char *advice(const char *word, const char *prefix,
     if (nearest != NULL) {
         buf_printf(&out, "; did you mean '%s%s'?", prefix, nearest);
     } else if (*prefix == '\0') {
-        buf_add_string(&out, "; it is one of");
+        buf_add_string(&out, "; expected one of");
         for (size_t i = 0; i < count; i++)
             buf_printf(&out, "%s %s", i > 0 ? "," : "", candidates[i]);
     } else {
-        buf_add_string(&out, "; --help lists them");
+        buf_add_string(&out, "; --help lists all flags");
     }
     return buf_take(&out);
 }
@@ -212,7 +214,7 @@ int flags_parse(const struct flag_set *sets, size_t count, int argc,
         struct place place;
 
         if (length == 0)
-            return err_set(err, ERR_USAGE, "'%s' is no flag", argv[i]);
+            return err_set(err, ERR_USAGE, "'%s' is not a flag", argv[i]);
         place = find(sets, count, word, length);
         if (place.flag == NULL)
             return unknown(sets, count, word, length, err);
@@ -223,7 +225,7 @@ int flags_parse(const struct flag_set *sets, size_t count, int argc,
             value = "";
         } else if (value == NULL) {
             if (++i == argc)
-                return err_set(err, ERR_USAGE, "--%s wants a value: %s",
+                return err_set(err, ERR_USAGE, "--%s: missing value (%s)",
                                place.flag->name, place.flag->argument);
             value = argv[i];
         }

@@ -33,7 +33,7 @@ static uint8_t *read_all(gzFile file, const char *path, size_t *length,
         bytes = larger;
     }
     if (bytes == NULL)
-        err_set(err, ERR_FILE, "'%s' is too large for the memory there is",
+        err_set(err, ERR_FILE, "'%s' is too large for the available memory",
                 path);
     if (got < 0)
         *length = 0;
