@@ -128,7 +128,7 @@ static bool is_regular(int fd)
 static int refuse(const char *directory, struct err *err)
 {
     return err_set(err, ERR_NOT_FOUND,
-                   "the log in '%s' is no file of this store's", directory);
+                   "the log in '%s' is not a file of this store", directory);
 }
 
 static int explain(const char *directory, struct err *err)
@@ -179,7 +179,8 @@ int log_file_read(int fd, int64_t from_byte, int64_t length,
     struct stat status;
 
     if (fstat(fd, &status) != 0)
-        return err_set_errno(err, ERR_FAILED, errno, "cannot examine a log");
+        return err_set_errno(err, ERR_FAILED, errno,
+                             "cannot read the size of a log");
     piece->size_bytes = status.st_size;
     if (from_byte < 0)
         from_byte += piece->size_bytes;

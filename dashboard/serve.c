@@ -186,11 +186,11 @@ static int check_host(const struct request *request, const char **text)
 
     for (size_t i = 0; i < ARRAY_LEN(single); i++) {
         if (http_header_repeats(request->exchange, single[i])) {
-            *text = "a header is there twice";
+            *text = "duplicate header";
             return 400;
         }
     }
-    *text = "this is not the host that was asked for";
+    *text = "the host name in the request is not the dashboard's own";
     return host != NULL &&
                    auth_host_is_ours(dashboard_auth(request->dashboard), host)
                ? 0
@@ -204,11 +204,11 @@ static int check_role(struct request *request, const char **text)
     if (request->role >= needed)
         return 0;
     if (request->role == ROLE_ANYONE) {
-        *text = "open the address that 'smtune dashboard' printed, or send "
-                "its token as 'Authorization: Bearer'";
+        *text = "open the address that 'smtune dashboard' printed, or send its "
+                "token in 'Authorization: Bearer'";
         return 401;
     }
-    *text = "a viewer may only look";
+    *text = "a viewer cannot act: open the address for the operator";
     return 403;
 }
 
@@ -218,7 +218,7 @@ static int check_page(struct request *request, const char **text)
     const char *site = http_header(request->exchange, "Sec-Fetch-Site");
     const char *origin = http_header(request->exchange, "Origin");
 
-    *text = "another page asks";
+    *text = "the request is from another page";
     if (request->match.route->role == ROLE_ANYONE)
         return 0;
     if (site != NULL && strcmp(site, "same-origin") != 0 &&
@@ -248,19 +248,20 @@ static int check_write(struct request *request, const char **text)
     const char *body = http_body(exchange, &length);
 
     if (strcmp(request->match.route->method, "GET") == 0) {
-        *text = "a GET has no body";
+        *text = "a GET request takes no body";
         return length > 0 ? 400 : 0;
     }
-    *text = "the page that asks is not named (Origin)";
+    *text = "missing header 'Origin'";
     if (http_header(exchange, "Origin") == NULL &&
         http_header(exchange, "Authorization") == NULL)
         return 403;
-    *text = "the body has to be application/json";
+    *text = "type mismatch: the body must be application/json";
     if (!is_json(http_header(exchange, "Content-Type")))
         return 415;
     request->body = json_parse(body, length, &request->err);
-    *text = request->body == NULL ? request->err.text
-                                  : "the body has to be an object";
+    *text = request->body == NULL
+                ? request->err.text
+                : "type mismatch: the body must be a JSON object";
     return json_is_object(request->body) ? 0 : 400;
 }
 
@@ -294,8 +295,8 @@ static void serve(struct request *request)
     if (status != 200) {
         refuse(request, status,
                status == 400   ? request->err.text
-               : status == 405 ? "this is not done to it"
-                               : "there is nothing at this address");
+               : status == 405 ? "this address does not support the method"
+                               : "no such address");
         return;
     }
     find_role(request);
@@ -329,8 +330,7 @@ void serve_asked(void *dashboard, struct http_exchange *exchange, int status)
     http_keep(exchange, request, release);
     if (status != 0)
         refuse(request, status,
-               "the body is not what can be taken: at most "
-               "64 KiB, of a length said before");
+               "the body must have at most 64 KiB and a Content-Length");
     else
         serve(request);
 }

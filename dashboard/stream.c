@@ -148,7 +148,7 @@ int stream_open(const struct request *request, int64_t run, struct err *err)
 
     if (streams->count == STREAMS_MAX)
         return err_set(err, ERR_SHORTAGE,
-                       "%d clients are watching already, which is the most",
+                       "too many clients: %d receive live changes, the maximum",
                        streams->count);
     stream = mem_zero(sizeof(*stream));
     stream->streams = streams;

@@ -11,7 +11,7 @@ static int act(const struct request *request, const char *verb,
         dashboard_source(request_dashboard(request));
 
     if (source->act == NULL)
-        return answer_error(answer, 501, "nothing can be done to runs here");
+        return answer_error(answer, 501, "this dashboard allows no actions");
     return answer_json(answer,
                        source->act(source->user, request_id(request, 0), verb,
                                    request_body(request), err),
@@ -30,13 +30,13 @@ DASHBOARD_VERBS(X)
 #undef X
 
 #define SUMMARY_stop                                                           \
-    "Ends the run's trials and its engine, which can be resumed."
+    "Stops the run's trials and its engine; the run can be resumed."
 #define SUMMARY_pause   "Starts no more trials."
-#define SUMMARY_resume  "Starts trials again, after a pause."
-#define SUMMARY_retry   "Runs jobs again that are over."
-#define SUMMARY_enqueue "Has the search try a setting next."
-#define SUMMARY_note    "Sets, or takes away, the note of the run or a job."
-#define SUMMARY_tag     "Gives the run, or jobs, tags, and takes them away."
+#define SUMMARY_resume  "Starts trials again after a pause."
+#define SUMMARY_retry   "Runs ended jobs again."
+#define SUMMARY_enqueue "Evaluates a setting with the next new trial."
+#define SUMMARY_note    "Sets or removes the note of the run or a job."
+#define SUMMARY_tag     "Adds and removes tags of the run or of jobs."
 
 #define TAKES_stop    "Stop"
 #define TAKES_pause   "Pause"

@@ -181,14 +181,13 @@ const struct route attempt_routes[] = {
     {.method = "GET",
      .path = "/api/v1/runs/{run}/attempts",
      .role = ROLE_VIEWER,
-     .summary = "The attempts of a run's jobs as columns, by id, a page at a "
-                "time: all, or those that have changed since an event.",
-     .queries = {QUERY_PLACE(
-                     "after",
-                     "only attempts with an id over this; a page's next"),
-                 QUERY_PLACE("changed_since",
-                             "only those that have changed since this seq"),
-                 QUERY_LIMIT(LIMIT_MAX, LIMIT_FALLBACK, "attempts a page")},
+     .summary = "The attempts of a run's jobs as columns, in the order of "
+                "their ids, in pages: all, or those changed since an event.",
+     .queries =
+         {QUERY_PLACE("after",
+                      "only attempts with an id above this: `next` of a page"),
+          QUERY_PLACE("changed_since", "only attempts changed since this seq"),
+          QUERY_LIMIT(LIMIT_MAX, LIMIT_FALLBACK, "attempts per page")},
      .answers = "Columns",
      .answer = answer_attempts},
     {0}};

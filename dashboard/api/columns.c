@@ -19,9 +19,9 @@ const struct route columns_routes[] = {
     {.method = "GET",
      .path = "/api/v1/runs/{run}/columns",
      .role = ROLE_VIEWER,
-     .summary = "The run's trials, or jobs, as columns: all of them, or those "
-                "that have changed since an event.",
-     .queries = {QUERY_PLACE("since", "the \"seq\" of an earlier answer")},
+     .summary = "The run's trials or jobs as columns: all, or those changed "
+                "since an event.",
+     .queries = {QUERY_PLACE("since", "the `seq` of an earlier answer")},
      .answers = "Columns",
      .answer = answer_columns},
     {0}};

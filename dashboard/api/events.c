@@ -71,10 +71,10 @@ const struct route event_routes[] = {
     {.method = "GET",
      .path = "/api/v1/runs/{run}/events",
      .role = ROLE_VIEWER,
-     .summary = "What happened in a run, oldest first, a page at a time.",
+     .summary = "The events of a run, oldest first, in pages.",
      .queries = {QUERY_PLACE("after",
-                             "only events behind this one; a page's next"),
-                 QUERY_LIMIT(LIMIT_MAX, LIMIT_FALLBACK, "events a page")},
+                             "only events after this one: `next` of a page"),
+                 QUERY_LIMIT(LIMIT_MAX, LIMIT_FALLBACK, "events per page")},
      .answers = "Events",
      .answer = answer_events},
     {0}};

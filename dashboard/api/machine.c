@@ -73,15 +73,15 @@ const struct route machine_routes[] = {
     {.method = "GET",
      .path = "/api/v1/machine",
      .role = ROLE_VIEWER,
-     .summary = "What this machine has, how much of it is in use, and which "
-                "runs have attempts here.",
+     .summary = "The resources of this machine, their use, and the runs with "
+                "attempts here.",
      .answers = "Machine",
      .answer = answer_machine},
     {.method = "GET",
      .path = "/api/v1/nodes",
      .role = ROLE_VIEWER,
-     .summary = "Nodes of a cluster that were trouble, and how many attempts "
-                "run where.",
+     .summary = "Failed and excluded nodes of a cluster, and the number of "
+                "attempts per node.",
      .answers = "Nodes",
      .answer = answer_nodes},
     {0}};

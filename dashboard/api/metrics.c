@@ -98,9 +98,10 @@ static struct blob *make_page(struct page *page, struct store *store,
 
 static int check_metric(const char *metric, struct err *err)
 {
-    return metric != NULL ? 0
-                          : err_set(err, ERR_USAGE,
-                                    "the query 'name', a metric's, is missing");
+    return metric != NULL
+               ? 0
+               : err_set(err, ERR_USAGE,
+                         "missing query 'name', the name of a metric");
 }
 
 static int answer_metrics(const struct request *request, struct store *store,
@@ -147,23 +148,24 @@ const struct route metric_routes[] = {
     {.method = "GET",
      .path = "/api/v1/runs/{run}/metric_names",
      .role = ROLE_VIEWER,
-     .summary = "The metrics that the run's trials have reported by step.",
+     .summary = "The metrics that trials of the run reported with a step.",
      .answers = "MetricNames",
      .answer = answer_names},
     {.method = "GET",
      .path = "/api/v1/runs/{run}/metrics",
      .role = ROLE_VIEWER,
      .summary = "The points of a metric's curves as columns, by trial and "
-                "step, a page of whole curves at a time.",
+                "step, in pages of complete curves.",
      .queries =
-         {{.name = "name", .doc = "the metric's"},
+         {{.name = "name", .doc = "name of the metric"},
           {.name = "trials",
-           .doc = "numbers of trials and ranges of them, rising: "
-                  "1,5,9-20; all if left out"},
+           .doc = "trial numbers and ranges in ascending order: 1,5,9-20 "
+                  "(default: all trials)"},
           QUERY_PLACE("after",
-                      "only trials with a number over this; a page's next"),
-          QUERY_LIMIT(LIMIT_MAX, LIMIT_FALLBACK,
-                      "points a page, but for the rest of its last curve")},
+                      "only trials with a number above this: `next` of a page"),
+          QUERY_LIMIT(
+              LIMIT_MAX, LIMIT_FALLBACK,
+              "points per page; the last curve of a page is always complete")},
      .answers = "Columns",
      .answer = answer_metrics},
     {0}};

@@ -117,7 +117,7 @@ static json_t *responses_of(const struct route *route, const json_t *schemas)
     if (route->answers != NULL)
         put(done, "content", content_of(schemas, route->answers));
     put(responses, "default",
-        json_pack("{s: s, s: o}", "description", "It could not be done.",
+        json_pack("{s: s, s: o}", "description", "The request failed.",
                   "content", content_of(schemas, "Error")));
     return responses;
 }

@@ -116,8 +116,7 @@ static void add_store(struct buf *out, const json_t *all, const json_t *chosen)
     add_head(out, "smtune_runs", "gauge", "Runs in the store.");
     buf_printf(out, "smtune_runs %zu\n", count);
     add_head(out, "smtune_runs_left_out", "gauge",
-             "Runs that ended longer ago than the last 50, of which nothing "
-             "more is said here.");
+             "Runs without series here: all but the last 50 that ended.");
     buf_printf(out, "smtune_runs_left_out %zu\n",
                count - json_array_size(chosen));
 }
@@ -167,12 +166,11 @@ static const struct series {
     const char *name, *help;
     void (*add)(struct buf *out, const json_t *run);
 } gauges[] = {
-    {"smtune_run_state", "The state of a run: 1 for the one that it is in.",
-     add_state},
-    {"smtune_engine_alive", "Whether a run that has not ended has an engine.",
+    {"smtune_run_state", "1 for the present state of a run.", add_state},
+    {"smtune_engine_alive", "Whether an unfinished run has an engine.",
      add_engine},
-    {"smtune_trials", "Trials, or jobs of a workflow, by state.", add_trials},
-    {"smtune_best_objective", "The best value of a run's one objective.",
+    {"smtune_trials", "Trials or jobs of a run, by state.", add_trials},
+    {"smtune_best_objective", "The best value of a run with one objective.",
      add_best},
 };
 
@@ -190,11 +188,11 @@ static void add_gauges(struct buf *out, const json_t *runs)
 static const struct gpu_series {
     const char *name, *key, *help;
 } gpu_gauges[] = {
-    {"smtune_gpu_load", "load",
-     "Part of the time in which a GPU of this machine computes."},
+    {"smtune_gpu_load", "load", "Load of a GPU of this machine, 0 to 1."},
     {"smtune_gpu_memory_used_bytes", "memory_used_bytes",
-     "Memory of a GPU that is in use."},
-    {"smtune_gpu_memory_bytes", "memory_bytes", "Memory that a GPU has."},
+     "Used memory of a GPU of this machine."},
+    {"smtune_gpu_memory_bytes", "memory_bytes",
+     "Memory of a GPU of this machine."},
 };
 
 /* Of what is not known there is no sample. */
@@ -262,10 +260,10 @@ static void add_attempts(struct buf *out, struct causes *causes,
                     add_cause, &attempts);
     }
     add_head(out, "smtune_attempts_total", "counter",
-             "Attempts that ended, by cause.");
+             "Ended attempts, by cause.");
     buf_add(out, buf_text(&attempts.counts), attempts.counts.length);
     add_head(out, "smtune_attempt_seconds_total", "counter",
-             "How long they took together.");
+             "Total duration of ended attempts, by cause.");
     buf_add(out, buf_text(&attempts.seconds), attempts.seconds.length);
     buf_clear(&attempts.counts);
     buf_clear(&attempts.seconds);
@@ -302,7 +300,7 @@ const struct route prometheus_routes[] = {
     {.method = "GET",
      .path = "/metrics",
      .role = ROLE_VIEWER,
-     .summary = "Runs in numbers, for Prometheus.",
+     .summary = "Figures of runs, for Prometheus.",
      .answers = "Prometheus",
      .answer = answer_metrics},
     {0}};

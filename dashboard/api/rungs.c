@@ -78,11 +78,11 @@ const struct route rung_routes[] = {
     {.method = "GET",
      .path = "/api/v1/runs/{run}/rungs",
      .role = ROLE_VIEWER,
-     .summary = "The rungs of the run's schedule, and what was decided there, "
-                "a page of decisions at a time.",
+     .summary = "The rungs of the run's schedule and, in pages, the decisions "
+                "at them.",
      .queries = {QUERY_PLACE("after",
-                             "only decisions behind this one; a page's next"),
-                 QUERY_LIMIT(LIMIT_MAX, LIMIT_FALLBACK, "decisions a page")},
+                             "only decisions after this one: `next` of a page"),
+                 QUERY_LIMIT(LIMIT_MAX, LIMIT_FALLBACK, "decisions per page")},
      .answers = "Rungs",
      .answer = answer_rungs},
     {0}};

@@ -21,7 +21,7 @@ const struct route runs_routes[] = {
      .path = "/api/v1/runs",
      .role = ROLE_VIEWER,
      .summary = "All runs of the store, with counts of their trials and the "
-                "best one.",
+                "best value.",
      .answers = "Runs",
      .answer = answer_runs},
     {0}};

@@ -35,8 +35,8 @@ static int answer_login(const struct request *request, struct store *store,
     (void)err;
     if (role == ROLE_ANYONE)
         return answer_error(answer, 401,
-                            "this address is of a dashboard that has ended; "
-                            "the one that runs printed another");
+                            "this address belongs to a stopped dashboard: open "
+                            "the address that the running one printed");
     answer->status = 303;
     answer_header(answer, "Location", "/");
     answer_header(answer, "Set-Cookie",
@@ -49,16 +49,17 @@ const struct route session_routes[] = {
     {.method = "GET",
      .path = "/api/v1/session",
      .role = ROLE_VIEWER,
-     .summary = "Who asks, and what is looked at.",
+     .summary = "The client's role, and the store.",
      .answers = "Session",
      .answer = answer_session,
      .on_loop = true},
     {.method = "GET",
      .path = "/login",
      .role = ROLE_ANYONE,
-     .summary = "Lets a browser in: sets its cookie and sends it to the page.",
+     .summary =
+         "Logs a browser in: sets its cookie and redirects it to the page.",
      .queries = {{.name = "token",
-                  .doc = "of the address that the program printed"}},
+                  .doc = "the token in the address that the program printed"}},
      .answer = answer_login,
      .on_loop = true},
     {0}};

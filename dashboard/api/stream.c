@@ -20,10 +20,10 @@ const struct route stream_routes[] = {
     {.method = "GET",
      .path = "/api/v1/events",
      .role = ROLE_VIEWER,
-     .summary = "What happens, as it does: server-sent events of the list of "
-                "runs, and of one run.",
+     .summary = "Live changes as server-sent events: of the list of runs, and "
+                "of one run.",
      .queries = {{"run", QUERY_INT, 0, INT64_MAX, "0",
-                  "the run; 0: the list alone"}},
+                  "the run; 0: only the list"}},
      .answers = "Stream",
      .stream = stream_events},
     {0}};

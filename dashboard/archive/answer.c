@@ -23,9 +23,9 @@ static int ask(struct archive *archive, const char *target,
     if (status == 200)
         return request->match.route->answer(request, archive->store,
                                             &request->answer, err);
-    return status == 400 ? -1
-                         : err_set(err, ERR_NOT_FOUND,
-                                   "there is nothing at '%s'", target);
+    return status == 400
+               ? -1
+               : err_set(err, ERR_NOT_FOUND, "no such address '%s'", target);
 }
 
 static void done(struct request *request)

@@ -109,11 +109,10 @@ int archive_add_jobs(struct archive *archive, const struct archive_run *run,
     }
     free(choice.is_chosen);
     if (status == 0 && chosen < run->jobs)
-        archive_leave_out(
-            archive, run->id, "jobs",
-            "attempts, reasons and the ends of logs are in this file for "
-            "%" PRId64 " of %" PRId64 ": the best, those that failed, and the "
-            "last",
-            chosen, run->jobs);
+        archive_leave_out(archive, run->id, "jobs",
+                          "attempts, reasons and ends of logs: only of %" PRId64
+                          " of %" PRId64
+                          " trials or jobs, the best, the failed and the last",
+                          chosen, run->jobs);
     return status;
 }

@@ -43,8 +43,8 @@ static struct blob *read_file(const char *name, struct err *err)
 
     if (file != NULL)
         return page_expand(file);
-    err_set(err, ERR_FAILED, "this program was built without the page's '%s'",
-            name);
+    err_set(err, ERR_FAILED,
+            "this program was built without the file '%s' of the page", name);
     return NULL;
 }
 
@@ -92,8 +92,7 @@ static int write_up_to(struct archive *archive, const char *tag,
     const char *at = strstr(archive->rest, tag);
 
     if (at == NULL)
-        return err_set(err, ERR_FAILED, "the page that was built has no '%s'",
-                       tag);
+        return err_set(err, ERR_FAILED, "the built page has no '%s'", tag);
     fwrite(archive->rest, 1, (size_t)(at - archive->rest), archive->out);
     archive->rest = at + strlen(tag);
     return 0;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/units.h"
 #include "dashboard/archive/archive_impl.h"
 
 /* What comes in pages, each under the path that the one before leads to. */
@@ -63,9 +64,10 @@ int archive_add_curves(struct archive *archive, const struct archive_run *run,
     }
     if (status > 0)
         archive_leave_out(archive, run->id, "metrics",
-                          "the learning curves are more than %zu MiB: those of "
-                          "%zu of %zu metrics are in this file as a whole",
-                          bytes_max >> 20, whole, count);
+                          "learning curves exceed %zu MiB: complete only for "
+                          "%zu of %zu metric%s",
+                          bytes_max >> 20, whole, count,
+                          units_plural((int64_t)count));
     json_decref(names);
     free(path);
     return status < 0 ? -1 : 0;

@@ -131,9 +131,8 @@ int column_reserve(struct column *column, size_t rows, struct err *err)
     if (rows <= column->capacity)
         return 0;
     if (!column->is_hidden && resize(column, column->capacity, rows) < 0)
-        return err_set(err, ERR_SHORTAGE,
-                       "there is no memory for %zu rows of '%s'", rows,
-                       column->name);
+        return err_set(err, ERR_SHORTAGE, "out of memory for %zu rows of '%s'",
+                       rows, column->name);
     column->capacity = rows;
     return 0;
 }

@@ -160,13 +160,11 @@ int columns_reserve(struct columns *columns, size_t rows, struct err *err)
     }
     row_seqs = reallocarray(columns->row_seqs, rows, sizeof(*row_seqs));
     if (row_seqs == NULL)
-        return err_set(err, ERR_SHORTAGE, "there is no memory for %zu rows",
-                       rows);
+        return err_set(err, ERR_SHORTAGE, "out of memory for %zu rows", rows);
     columns->row_seqs = row_seqs;
     block_seqs = reallocarray(columns->block_seqs, blocks, sizeof(*block_seqs));
     if (block_seqs == NULL)
-        return err_set(err, ERR_SHORTAGE, "there is no memory for %zu rows",
-                       rows);
+        return err_set(err, ERR_SHORTAGE, "out of memory for %zu rows", rows);
     memset(block_seqs + old_blocks, 0,
            (blocks - old_blocks) * sizeof(*block_seqs));
     columns->block_seqs = block_seqs;

@@ -21,8 +21,8 @@ static int64_t read_number(const char **text)
 static int refuse(const char *text, struct err *err)
 {
     return err_set(err, ERR_USAGE,
-                   "trials is a list as '1,5,9-20', rising, of at most %d "
-                   "parts, not '%.80s'",
+                   "query 'trials': expected an ascending list like '1,5,9-20' "
+                   "with at most %d parts, got '%.80s'",
                    TRIAL_RANGES_MAX, text);
 }
 

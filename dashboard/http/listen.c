@@ -63,7 +63,7 @@ int listen_port(const char *address, int *port, struct err *err)
 
     if (length == 0 || !is_loopback(&to))
         return err_set(err, ERR_USAGE,
-                       "'%s' is no address of this machine's loopback",
+                       "'%s' is not a loopback address of this machine",
                        address);
     snprintf(where, sizeof(where), "port %d of %s", *port, address);
     fd = socket(to.any.sa_family, SOCKET_FLAGS, 0);
@@ -87,7 +87,7 @@ static int remove_dead(const struct sockaddr_un *to, struct err *err)
     if (lstat(to->sun_path, &file) != 0)
         return 0;
     if (!S_ISSOCK(file.st_mode))
-        return err_set(err, ERR_USAGE, "'%s' is there, and is no socket",
+        return err_set(err, ERR_USAGE, "'%s' exists and is not a socket",
                        to->sun_path);
     fd = socket(AF_UNIX, SOCKET_FLAGS, 0);
     if (fd < 0)
@@ -95,7 +95,7 @@ static int remove_dead(const struct sockaddr_un *to, struct err *err)
     status = connect(fd, (const struct sockaddr *)to, sizeof(*to));
     close(fd);
     if (status == 0)
-        return err_set(err, ERR_BUSY, "somebody listens on '%s' already",
+        return err_set(err, ERR_BUSY, "another process already listens on '%s'",
                        to->sun_path);
     unlink(to->sun_path);
     return 0;
@@ -107,9 +107,10 @@ int listen_unix(const char *path, struct err *err)
     int fd;
 
     if (strlen(path) >= sizeof(to.sun_path))
-        return err_set(err, ERR_USAGE,
-                       "the path of a socket has at most %zu bytes: '%s'",
-                       sizeof(to.sun_path) - 1, path);
+        return err_set(
+            err, ERR_USAGE,
+            "the path of the socket is too long, at most %zu bytes: '%s'",
+            sizeof(to.sun_path) - 1, path);
     memcpy(to.sun_path, path, strlen(path));
     if (remove_dead(&to, err) < 0)
         return -1;

@@ -65,7 +65,7 @@ static int unknown_query(const struct route *route, const char *name,
         count++;
     }
     if (count == 0)
-        return err_set(err, ERR_USAGE, "nothing may stand behind '?' here");
+        return err_set(err, ERR_USAGE, "this address takes no query");
     return text_unknown("query", name, names, count, ERR_USAGE, err);
 }
 
@@ -118,7 +118,7 @@ static char *decode(const char *text, const char *end, struct err *err)
     if (byte >= 0 && is_clean(buf_text(&out), out.length))
         return buf_take(&out);
     buf_clear(&out);
-    err_set(err, ERR_USAGE, "the query is not UTF-8 text, escaped with %%");
+    err_set(err, ERR_USAGE, "the query is not UTF-8 text escaped with %%");
     return NULL;
 }
 
@@ -131,11 +131,12 @@ static int check_int(const struct route_query *query, const char *text,
     *value = strtoll(text, &end, 10);
     if (end == text || *end != '\0' || errno != 0 ||
         isspace((unsigned char)text[0]) || text[0] == '+')
-        return err_set(err, ERR_USAGE, "'%s' of the query is no integer: '%s'",
-                       query->name, text);
+        return err_set(err, ERR_USAGE,
+                       "query '%s': expected an integer, got '%s'", query->name,
+                       text);
     if (*value < query->min || *value > query->max)
         return err_set(err, ERR_USAGE,
-                       "'%s' of the query is %lld, not between %lld and %lld",
+                       "query '%s': %lld is out of range %lld..%lld",
                        query->name, (long long)*value, (long long)query->min,
                        (long long)query->max);
     return 0;
@@ -151,7 +152,7 @@ static int take_query(struct match *match, const char *name, char **value,
     if (at < 0)
         return unknown_query(match->route, name, err);
     if (match->texts[at] != NULL)
-        return err_set(err, ERR_USAGE, "'%s' is twice in the query", name);
+        return err_set(err, ERR_USAGE, "duplicate query '%s'", name);
     query = &match->route->queries[at];
     if (query->type == QUERY_INT &&
         check_int(query, *value, &match->ints[at], err) < 0)

@@ -212,7 +212,7 @@ def measure_brush(driver, page, address):
     page.see("trials over", timeout=300)
     time.sleep(2)
     frames, pictures = brush(driver, 0)
-    page.see(r"are filtered out", timeout=60)
+    page.see(r"filtered out", timeout=60)
     for name, times in ("frames", frames), ("pictures of lines", pictures):
         print(f"{name} while an axis is brushed: {told(times)}, "
               f"{rate(times):.0f} a second")

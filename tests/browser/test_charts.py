@@ -133,7 +133,7 @@ def test_history_says_what_the_record_says(fill, chart, ask):
         assert row["best"] == "" or float(row["best"]) == best
     (number, value), = ask("SELECT number, value FROM best_trial")
     assert float(rows[-1]["best"]) == value
-    assert f"by trial {number};" in summary(page)
+    assert f", trial {number}, after " in summary(page)
     failed = sum(state == "failed" for _, state, _ in record)
     page.see(f"{failed} trials have no loss \\({failed} failed\\)",
              ".chart-notes")
@@ -285,7 +285,7 @@ def test_two_objectives(made, chart, ask):
 
     page = chart(1, "scatter", **{"scatter.x": "param:kind",
                                   "scatter.y": "value:size"})
-    page.see("39 trials have a place on both axes", ".chart-summary")
+    page.see("39 trials have both values", ".chart-summary")
     page.axe()
     page.pictures("scatter")
     page = chart(1, "slice", **{"slice.colour": "param:kind"})
@@ -307,7 +307,7 @@ def test_curves_and_rungs(made, chart, ask):
     reached, went_on = ask(
         "SELECT count(*), count(CASE WHEN decision = 'continue' "
         "OR promoted_to IS NOT NULL THEN 1 END) FROM rung WHERE rung = 0")[0]
-    page.see(f"at 1 {went_on} of {reached} went on", ".chart-summary")
+    page.see(f"at 1, {went_on} of {reached} continued", ".chart-summary")
     page.axe()
     page.pictures("curves")
     page.js("document.querySelector('.chart-region').focus()")
@@ -353,7 +353,7 @@ def test_a_hundred_thousand_trials(fill, chart, ask):
     page.at(r"f\.number=\d+\.\.\d+")
     page.see(r"^[\d,]+ of 100,000 trials", ".chart-summary")
     for view, text in (("slice", "10 parameters"), ("edf", "selection"),
-                       ("scatter", "place on both axes"),
+                       ("scatter", "both values"),
                        ("importance", "rank correlation")):
         page.go(f"/runs/1/{view}", **{"f.number": "1000..60000"})
         page.see(text, ".chart-stack" if view == "importance"

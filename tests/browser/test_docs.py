@@ -19,7 +19,7 @@ PICTURES = {
                  "of 250 trials over"),
     "curves": ("fashion-resnet", "curves", {}, "curves of val_error"),
     "graph": ("nightly", "graph", {}, "9 steps"),
-    "trial": ("fashion-resnet", "trial", {"trial": "117"}, "Why this setting"),
+    "trial": ("fashion-resnet", "trial", {"trial": "117"}, "Reason for this setting"),
 }
 
 

@@ -44,7 +44,7 @@ def file(page, smtune):
 def test_a_file_shows_its_run(smtune, write, file):
     smtune.ok("run", write("exp.yaml", EXPERIMENT))
     page = file("tune")
-    page.see("20 succeeded").see("all of the run is in it", "header")
+    page.see("20 succeeded").see("complete", "header")
     assert page.js("return location.hash") == "#/runs/1"
     page.picture("export-run")
     for view in ("parallel", "history", "contour", "table"):
@@ -58,5 +58,5 @@ def test_a_file_shows_its_run(smtune, write, file):
 def test_a_file_of_many_trials_says_what_is_left_out(fill, file):
     fill("big", "minimize", 5000)
     page = file("big", "/runs/1/table")
-    page.see("5,000").see("1 thing left out", "header")
+    page.see("5,000").see("1 part incomplete", "header")
     assert "of 5000" in page.one("header button.tag").get_attribute("data-tip")

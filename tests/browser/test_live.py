@@ -63,7 +63,7 @@ def test_run_is_watched_while_it_is_made(fill, serve, page, watched):
     watched.end()
     page.see("6 succeeded", ".run-head")
     page.see("succeeded", ".run-title .badge")
-    page.see("the run is succeeded now", "[role=status]")
+    page.see("run succeeded:", "[role=status]")
 
 
 def test_killed_engine_is_seen(serve, page, watched, smtune):
@@ -106,7 +106,7 @@ def test_ended_server_is_told_and_a_new_one_asks_for_its_address(
     dashboard.stop()
     page.see("Disconnected", ".lost")
     dashboard.start()
-    page.see("You are not let in")
+    page.see("Not logged in")
     page.login(dashboard.operator)
     page.see("a\n")
     page.gone(".lost")

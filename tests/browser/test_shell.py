@@ -32,7 +32,7 @@ def test_who_is_not_let_in_is_told_what_to_do(fill, serve, page):
     fill("a", "minimize", 3)
     page.expected = "401"
     page.login(serve().operator.split("/login")[0] + "/")
-    page.see("You are not let in")
+    page.see("Not logged in")
     page.pictures("locked-out")
     page.axe()
 
@@ -100,7 +100,7 @@ def test_list_is_filtered_and_sorted(shown):
     shown.see("gamma")
     assert names(shown) == ["alpha", "beta", "gamma"]
     shown.fill(".runs-filter", "nothing is called so")
-    shown.see("No run is like that")
+    shown.see("No run matches the filters")
 
 
 def test_list_goes_by_keys(shown):
@@ -120,7 +120,7 @@ def test_header_of_a_run(shown):
     shown.see("180 succeeded", ".run-head")
     head = shown.text(".run-head")
     for pattern in ("alpha", "succeeded", "best loss", "minimize loss",
-                    r"trial \d+", "took"):
+                    r"trial \d+", "duration"):
         assert re.search(pattern, head), head
     assert shown.driver.title == "alpha · Overview · smtune"
     shown.pictures("overview")
@@ -163,10 +163,10 @@ def test_tabs_go_by_keys_and_keep_the_selection(shown):
 
 def test_a_filter_is_removed_by_its_chip(shown):
     shown.go("/runs/1", **{"f.state": "=succeeded", "f.number": "10..50"})
-    shown.see(r"of 200 trials, .* are filtered out", ".chosen")
+    shown.see(r"of 200 trials, .* filtered out", ".chosen")
     assert len(shown.all(".chip")) == 2
     shown.picture("chosen")
-    shown.click("[aria-label='Take away the filter of state']")
+    shown.click("[aria-label='Remove the filter of state']")
     shown.see(r"^41 of 200 trials", ".chosen")
     shown.click_text("Clear all")
     shown.gone(".chosen")
@@ -188,7 +188,7 @@ def test_colours_are_kept(shown):
 
 def test_help_of_keys(shown):
     shown.press("?")
-    shown.see("say what the keys do", "dialog")
+    shown.see("show keyboard shortcuts", "dialog")
     shown.see("next run", "dialog")
     shown.pictures("keys")
     shown.axe()
@@ -208,7 +208,7 @@ def test_every_key_means_one_thing(shown):
 
 def test_what_is_on_the_page_is_one_tab_away(shown):
     shown.press("Tab")
-    assert shown.focused() == "Skip to what is on the page"
+    assert shown.focused() == "Skip to content"
     shown.press("Enter")
     assert shown.js("return document.activeElement.tagName") == "MAIN"
 
@@ -216,13 +216,13 @@ def test_what_is_on_the_page_is_one_tab_away(shown):
 def test_what_is_not_there(shown):
     shown.expected = "404"
     shown.go("/runs/99")
-    shown.see("There is no such thing here")
+    shown.see("Not found")
     shown.picture("not-there")
     shown.axe()
     shown.go("/nonsense")
-    shown.see("There is no such page")
+    shown.see("Page not found")
     shown.go("/runs/1/nonsense")
-    shown.see("no view that is called “nonsense”")
+    shown.see("no view “nonsense”")
 
 
 def test_removed_run(smtune, shown):

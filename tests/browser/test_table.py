@@ -174,7 +174,7 @@ def test_columns_are_chosen_and_ordered(table):
     assert heads.index("param:lr") < heads.index("value:loss")
     page.picture("table-columns")
     page.at("columns=(?!.*width)")
-    page.click_text("As usual")
+    page.click_text("Default")
     page.at("^(?!.*columns=)")
 
 
@@ -263,12 +263,12 @@ def test_comparison_says_what_differs(smtune, table):
         assert f"×{float(f'{ratio:.3g}'):g}" in row
     heads = page.texts(".compare tbody th")
     assert "batch" not in heads
-    page.click_text("Only what differs")
+    page.click_text("Only differences")
     wait_until(lambda: "batch" in page.texts(".compare tbody th"))
     page.pictures("compare")
     page.axe()
     page.go("/runs/1/compare", **{"f.param:optimizer": "=sgd"})
-    page.see("50 trials that pass the filters against 50 others")
+    page.see("50 selected trials and 50 others")
     (first, *_), *_ = [page.texts(".groups tbody th")]
     assert first == "optimizer"
     page.see("1.00", ".groups tbody tr:first-child")

@@ -192,7 +192,7 @@ def test_what_is_left_out_is_said(smtune):
     assert 100 < len(jobs) <= 400
     (left,) = page.json("/archive")["left_out"]
     assert (left["run"], left["what"]) == (1, "jobs")
-    assert f"for {len(jobs)} of 1000" in left["text"]
+    assert f"of {len(jobs)} of 1000" in left["text"]
 
 
 def test_a_terminal_gets_no_page(smtune, workflow):

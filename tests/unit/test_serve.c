@@ -144,9 +144,9 @@ static void test_serve__answers_what_is_sent_to_it(void **state)
          "close\r\n" BEARER "\r\n",
          VIEWER, 421, "wrong_host"},
         {GET("/api/v1/session", BEARER "Host: localhost\r\n"), VIEWER, 400,
-         "a header is there twice"},
+         "duplicate header"},
         {GET("/api/v1/session", BEARER "Authorization: Bearer x\r\n"), VIEWER,
-         400, "a header is there twice"},
+         400, "duplicate header"},
     };
 
     check_all(*state, cases, ARRAY_LEN(cases));
@@ -156,7 +156,7 @@ static void test_serve__finds_what_is_asked_for(void **state)
 {
     static const struct request_case cases[] = {
         {GET("/nothing", BEARER), VIEWER, 404, "not_found"},
-        {GET("/api/v1/session?x=1", BEARER), VIEWER, 400, "nothing may stand"},
+        {GET("/api/v1/session?x=1", BEARER), VIEWER, 400, "takes no query"},
         {"PUT /api/v1/runs/1/note HTTP/1.1\r\n" HOST BEARER "\r\n", OPERATOR,
          405, "\r\nAllow: POST\r\n"},
         {GET("/api/v1/runs/1", BEARER), VIEWER, 200, "{\"made\":\"a run\"}"},
@@ -180,7 +180,7 @@ static void test_serve__asks_who_asks(void **state)
         {GET("/api/v1/session", ""), NOBODY, 401,
          "\r\nWWW-Authenticate: Bearer\r\n"},
         {GET("/api/v1/session", COOKIE), OPERATOR, 200, "operator"},
-        {POST(BEARER JSON), VIEWER, 403, "a viewer may only look"},
+        {POST(BEARER JSON), VIEWER, 403, "a viewer cannot act"},
         {POST(BEARER JSON), OPERATOR, 200,
          "{\"run\":1,\"did\":\"note\",\"with\":{}}"},
         {GET("/login?token=@", ""), VIEWER, 303, "\r\nSet-Cookie: smtune-0="},
@@ -218,7 +218,7 @@ static void test_serve__takes_what_is_to_be_done_as_json(void **state)
     "POST /api/v1/runs/1/note HTTP/1.1\r\n" HOST BEARER JSON                   \
     "Content-Length: " length "\r\n\r\n" body
     static const struct request_case cases[] = {
-        {POST(COOKIE JSON), OPERATOR, 403, "is not named (Origin)"},
+        {POST(COOKIE JSON), OPERATOR, 403, "missing header 'Origin'"},
         {POST(COOKIE JSON "Origin: http://localhost\r\n"), OPERATOR, 200, NULL},
         {POST(BEARER), OPERATOR, 415, "bad_type"},
         {TYPED("text/plain"), OPERATOR, 415, "bad_type"},
@@ -227,10 +227,10 @@ static void test_serve__takes_what_is_to_be_done_as_json(void **state)
         {TYPED("application/json ; charset=utf-8"), OPERATOR, 200, NULL},
         {TYPED("APPLICATION/JSON"), OPERATOR, 200, NULL},
         {BODY("1", "{"), OPERATOR, 400, "bad_request"},
-        {BODY("2", "[]"), OPERATOR, 400, "the body has to be an object"},
+        {BODY("2", "[]"), OPERATOR, 400, "the body must be a JSON object"},
         {BODY("70000", "{"), OPERATOR, 413, "at most 64 KiB"},
         {"GET /api/v1/session HTTP/1.1\r\n" HOST BEARER EMPTY, VIEWER, 400,
-         "a GET has no body"},
+         "a GET request takes no body"},
     };
 #undef TYPED
 #undef BODY

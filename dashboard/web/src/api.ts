@@ -62,7 +62,7 @@ function keyOf(path: string): string {
 function entry(path: string): Entry {
   const found = entries()?.get(PREFIX + keyOf(path));
   if (found === undefined)
-    throw new ApiError(404, "not_in_file", "this is not in the file that you look at");
+    throw new ApiError(404, "not_in_file", "this file does not contain it");
   return found;
 }
 
@@ -96,7 +96,7 @@ export async function getBytes(path: string, signal?: AbortSignal): Promise<Arra
   if (!isArchive()) return (await ask(path, signal)).arrayBuffer();
   const found = entry(path);
   if ("base64gz" in found) return unpack(found.base64gz);
-  throw new ApiError(404, "not_in_file", "this is not in the file that you look at");
+  throw new ApiError(404, "not_in_file", "this file does not contain it");
 }
 
 export async function getBlock(path: string, signal?: AbortSignal): Promise<Block> {

@@ -12,7 +12,7 @@ import { href, path } from "./url";
 
 function NoPage() {
   return (
-    <Message title="There is no such page">
+    <Message title="Page not found">
       <a class="btn" href={href("/")}>
         All runs
       </a>
@@ -39,7 +39,7 @@ export function App() {
         class="btn skip"
         onClick={() => document.querySelector<HTMLElement>("main")?.focus()}
       >
-        Skip to what is on the page
+        Skip to content
       </button>
       <TopBar />
       <LostBar />

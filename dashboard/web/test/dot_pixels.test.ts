@@ -31,7 +31,7 @@ test("dots over each other are as opaque as they would be one after the other", 
   assert.deepEqual(at(drawn(dotsOf(many, ["#102030"])), 10, 12), [0x10, 0x20, 0x30, 255]);
 });
 
-test("colours mix alike whatever the order, few of them or many", () => {
+test("colours mix alike in any order, few of them or many", () => {
   const few = ["#ff0000", "#0000ff"];
   const many = [...few, "#000001", "#000002", "#000003", "#000004"];
   const places: [number, number][] = [[10, 12], [10, 12]];

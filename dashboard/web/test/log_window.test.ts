@@ -52,7 +52,7 @@ test("a log that is read from its end is the same", () => {
     assert.deepEqual([...allLines(readBack(log, length))], lines, `pieces of ${length}`);
 });
 
-test("what comes behind goes on with the open line", () => {
+test("the next piece continues the open line", () => {
   let window = openWindow("one\ntw", 0, 6, 6, false);
   window = withLater(window, "o\nthree\rT", 15, 15);
   assert.deepEqual([...allLines(window)], ["one", "two", "Three"]);

@@ -85,7 +85,7 @@ test("only rows that came or changed are sent, of an axis that changed all", () 
   assert.equal(newsOf(after, second, axes, other, all(5)).rows.list, null);
 });
 
-test("nothing is said of rows that are not sent", () => {
+test("rows that are not sent have no news", () => {
   const table = rowsOf([1, 2], [0.1, 0.2], [1, 2], 10);
   const { rows } = newsOf(null, table, [axis("x", 1)], loss, all(3));
   assert.equal(rows.mask.length, 2);

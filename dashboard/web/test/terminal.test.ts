@@ -27,7 +27,7 @@ test("orders to erase are heeded, others are left out", () => {
   assert.equal(shown("\u001b[?25lhidden\u001b(B"), "hidden");
 });
 
-test("colours are kept, whatever is written over them", () => {
+test("colours are kept under any text written over them", () => {
   assert.equal(inked("\u001b[31mred\u001b[0m, \u001b[1;32mbold\u001b[m."), "{1}red{0}, {10}bold{0}.");
   assert.equal(inked("\u001b[91mlight\u001b[39m \u001b[2mfaint"), "{1}light{0} {7}faint");
   assert.equal(inked("\u001b[38;5;220mcube\u001b[38;2;20;30;220mall"), "{3}cube{4}all");

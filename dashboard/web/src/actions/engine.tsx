@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a run's engine is asked to do: stop, pause, resume, retry.
+// Requests to a run's engine: stop, pause, resume, retry.
 import { useState } from "preact/hooks";
 import { openDialog } from "../shell/dialog";
 import { formatMany } from "../shell/format";
@@ -22,19 +22,19 @@ function Stop({ run }: Props) {
       title={`Stop ${nameOf(run)}?`}
       run={run.id}
       verb="stop"
-      button="Stop it"
+      button="Stop"
       isDangerous
       body={() => ({ drain })}
-      done="the run stops"
+      done="run stopping"
     >
       <p>
         {drain
-          ? `No more ${thingOf(run)}s are started; those that run go on to their end, and then the run is stopped.`
-          : `Those ${thingOf(run)}s that run are ended now, and start again when the run is resumed.`}{" "}
-        Nothing is lost of what has ended. <code>smtune resume {nameOf(run)}</code> goes on with it.
+          ? `No new ${thingOf(run)}s start. The run stops when its running ${thingOf(run)}s have finished.`
+          : `Running ${thingOf(run)}s are stopped now and start again when you resume the run.`}{" "}
+        Finished results are kept. <code>smtune resume {nameOf(run)}</code> resumes the run.
       </p>
       <Choice
-        label="Let what runs come to its end"
+        label={`Let running ${thingOf(run)}s finish`}
         explains="(drain)"
         isOn={drain}
         set={setDrain}
@@ -50,20 +50,20 @@ function Pause({ run }: Props) {
       title={`Pause ${nameOf(run)}?`}
       run={run.id}
       verb="pause"
-      button="Pause it"
+      button="Pause"
       body={() => ({ now })}
-      done="the run is paused"
+      done="run paused"
     >
       <p>
-        No more {thingOf(run)}s are started until it is resumed here or by{" "}
+        No new {thingOf(run)}s start until you resume the run here or with{" "}
         <code>smtune resume</code>.{" "}
         {now
-          ? "Those that run are ended now, and start again with their checkpoints."
-          : "Those that run go on to their end, and their results count."}
+          ? "Running ones are stopped now and start again from their checkpoints."
+          : "Running ones finish, and their results count."}
       </p>
       <Choice
-        label={`End running ${thingOf(run)}s too`}
-        explains="the machine is needed now"
+        label={`Also stop running ${thingOf(run)}s`}
+        explains="(frees the machine now)"
         isOn={now}
         set={setNow}
       />
@@ -77,11 +77,11 @@ function Resume({ run }: Props) {
       title={`Resume ${nameOf(run)}?`}
       run={run.id}
       verb="resume"
-      button="Resume it"
+      button="Resume"
       body={() => ({})}
-      done="the run goes on"
+      done="run resumed"
     >
-      <p>It goes on where it was paused: {thingOf(run)}s are started again.</p>
+      <p>The run starts {thingOf(run)}s again.</p>
     </ActionForm>
   );
 }
@@ -89,26 +89,25 @@ function Resume({ run }: Props) {
 // jobs: their numbers; none: all that failed.
 function Retry({ run, jobs }: Props & { jobs: readonly number[] }) {
   const [force, setForce] = useState(false);
-  const which = jobs.length === 0 ? `All ${thingOf(run)}s that failed` : `${thingOf(run)} ${jobs.join(", ")}`;
+  const which = jobs.length === 0 ? `All failed ${thingOf(run)}s` : `${thingOf(run)} ${jobs.join(", ")}`;
   const many = jobs.length === 1 ? `${thingOf(run)} ${jobs[0]}` : formatMany(jobs.length, thingOf(run));
   return (
     <ActionForm
-      title={jobs.length === 0 ? "Retry what failed?" : `Retry ${many}?`}
+      title={jobs.length === 0 ? `Retry failed ${thingOf(run)}s?` : `Retry ${many}?`}
       run={run.id}
       verb="retry"
       button="Retry"
       body={() => (jobs.length === 0 ? { failed: true } : { jobs, force })}
-      done="it is tried again"
+      done="retry started"
     >
       <p>
         <b>{which}</b> {jobs.length === 1 ? "runs" : "run"} again with the same setting, its
-        checkpoints and all its retries anew. The new result takes the old one's place, for the
-        search too.
+        checkpoints and all its retries. The new result replaces the old one, also for the search.
       </p>
       {jobs.length > 0 && (
         <Choice
-          label="Also what succeeded"
-          explains="its result is given up"
+          label={`Also ${thingOf(run)}s that succeeded`}
+          explains="(discards their results)"
           isOn={force}
           set={setForce}
         />

@@ -33,10 +33,10 @@ function settingOf(params: readonly SpaceParam[], texts: Texts): object | string
     if (value === undefined || Number.isNaN(value)) return `${param.name}: “${text}” is not a number`;
     const { min = -Infinity, max = Infinity } = param;
     if (!choices && (Number(value) < min || Number(value) > max))
-      return `${param.name}: ${text} is not within ${min} and ${max}`;
+      return `${param.name}: ${text} is out of range: ${min} to ${max}`;
     setting[param.name] = value;
   }
-  if (Object.keys(setting).length === 0) return "give at least one parameter a value";
+  if (Object.keys(setting).length === 0) return "enter a value for at least one parameter";
   return setting;
 }
 
@@ -76,7 +76,7 @@ function Field({ param, text, set }: FieldProps) {
           value={text}
           onChange={(event) => set(event.currentTarget.value)}
         >
-          <option value="">as the search likes</option>
+          <option value="">chosen by the search</option>
           {choices.map((choice) => (
             <option key={String(choice)} value={String(choice)}>
               {String(choice)}
@@ -89,7 +89,7 @@ function Field({ param, text, set }: FieldProps) {
           class="input mono"
           inputMode="decimal"
           autocomplete="off"
-          placeholder="as the search likes"
+          placeholder="chosen by the search"
           value={text}
           onInput={(event) => set(event.currentTarget.value)}
         />
@@ -106,16 +106,16 @@ function Enqueue({ run, trial }: { run: RunModel; trial: number }) {
   };
   return (
     <ActionForm
-      title={trial > 0 ? `Try a setting like trial ${trial}'s` : "Try a setting"}
+      title={trial > 0 ? `Enqueue a setting like trial ${trial}` : "Enqueue a setting"}
       run={run.id}
       verb="enqueue"
-      button="Enqueue it"
+      button="Enqueue"
       body={body}
-      done="the setting is tried next"
+      done="setting enqueued"
     >
       <p class="muted">
-        It is tried before what the search has in mind, and counts as one of the budget's trials.
-        What is left empty is chosen by the search.
+        The next new trial evaluates the setting. It uses one trial of the budget. The search
+        chooses values for empty fields.
       </p>
       <div class="fields">
         {run.params.map((param) => (

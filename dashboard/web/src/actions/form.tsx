@@ -15,7 +15,7 @@ export interface ActionFormProps {
   isDangerous?: boolean;
   // What is sent; a text says what is wrong with the form instead.
   body: () => object | string;
-  done: string; // said when it worked
+  done: string; // announced on success
   children: ComponentChildren;
 }
 

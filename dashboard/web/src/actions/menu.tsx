@@ -57,7 +57,7 @@ const actions: readonly Action[] = [
 function Buttons(standing: Standing) {
   const shown = actions.filter((action) => action.applies(standing));
   useKeys(
-    "What may be done",
+    "Actions",
     shown.map((action) => ({
       keys: action.key,
       does: action.title.toLowerCase(),

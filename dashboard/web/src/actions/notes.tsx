@@ -23,12 +23,12 @@ function Note({ run, job, text: first }: NoteProps) {
       title={`Note on ${titleOf(run, job)}`}
       run={run.id}
       verb="note"
-      button="Keep"
+      button="Save"
       body={() => (job > 0 ? { job, text } : { text })}
-      done="the note is kept"
+      done="note saved"
     >
       <div class="field">
-        <label for="note-text">What is to be remembered (empty: no note)</label>
+        <label for="note-text">Text (empty: removes the note)</label>
         <textarea
           id="note-text"
           class="textarea"
@@ -55,7 +55,7 @@ function Tags({ run, jobs, tags }: TagsProps) {
   const [removed, setRemoved] = useState<readonly string[]>([]);
   const body = () => {
     const add = wordsOf(text);
-    if (add.length === 0 && removed.length === 0) return "write a tag to add, or take one away";
+    if (add.length === 0 && removed.length === 0) return "enter a tag to add, or remove one";
     return { ...(jobs.length > 0 ? { jobs } : {}), add, remove: removed };
   };
   return (
@@ -63,9 +63,9 @@ function Tags({ run, jobs, tags }: TagsProps) {
       title={`Tags of ${jobs.length > 1 ? `${jobs.length} ${thingOf(run)}s` : titleOf(run, jobs[0] ?? 0)}`}
       run={run.id}
       verb="tag"
-      button="Keep"
+      button="Save"
       body={body}
-      done="the tags are kept"
+      done="tags saved"
     >
       <div class="tags">
         {tags.filter((tag) => !removed.includes(tag)).map((tag) => (
@@ -73,7 +73,7 @@ function Tags({ run, jobs, tags }: TagsProps) {
             {tag}
             <button
               type="button"
-              aria-label={`Take away ${tag}`}
+              aria-label={`Remove ${tag}`}
               onClick={() => setRemoved([...removed, tag])}
             >
               ×
@@ -82,7 +82,7 @@ function Tags({ run, jobs, tags }: TagsProps) {
         ))}
       </div>
       <div class="field">
-        <label for="tag-text">Add (words, with spaces between them)</label>
+        <label for="tag-text">Add tags, separated by spaces</label>
         <input
           id="tag-text"
           class="input"

@@ -61,7 +61,7 @@ export function ChartTable(props: { title: string; table: DataTable }) {
       {pages > 1 && (
         <nav class="chart-pages" aria-label={`Pages: ${title}`}>
           {to("First", 0)}
-          {to("Back", page - 1)}
+          {to("Previous", page - 1)}
           <span>
             page {(page + 1).toLocaleString()} of {pages.toLocaleString()}
           </span>

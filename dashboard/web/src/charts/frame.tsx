@@ -87,7 +87,7 @@ function SaveButtons(props: { frame: ChartFrameProps; isTableShown: Signal<boole
     </button>
   );
   return (
-    <div class="chart-buttons" role="group" aria-label={`Save or read: ${frame.title}`}>
+    <div class="chart-buttons" role="group" aria-label={`Save or show: ${frame.title}`}>
       {button("PNG", "Save as PNG", savePng)}
       {button("SVG", "Save as SVG", saveSvg)}
       {button("CSV", "Save numbers as CSV", saveCsv)}
@@ -259,7 +259,7 @@ export function ChartFrame(props: ChartFrameProps) {
         </p>
         {notes.length > 0 && <p class="chart-notes">{notes.join(" · ")}</p>}
         <span id={`${id}-keys`} hidden>
-          {points ? "Arrow keys, Home and End move over the points, Enter opens the trial." : ""}
+          {points ? "The arrow keys, Home and End move between points. Enter opens the trial." : ""}
         </span>
       </figcaption>
       {isTableShown.value && <ChartTable title={title} table={props.table()} />}

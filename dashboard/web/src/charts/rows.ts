@@ -45,12 +45,12 @@ export function makeCounts(table: Table): (row: number) => boolean {
 export const counted = (count: number, one: string, many = `${one}s`) =>
   `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
-// "1,000 trials", or "250 of 1,000 trials (what the filters leave)".
+// "1,000 trials", or "250 of 1,000 trials (filtered)".
 export function selectedText(run: RunModel): string {
   const { rows } = run.table.value;
   const { count } = run.selection.value;
   if (count === rows) return counted(rows, "trial");
-  const left = run.filters.value.size > 0 ? " (what the filters leave)" : "";
+  const left = run.filters.value.size > 0 ? " (filtered)" : "";
   return `${count.toLocaleString("en")} of ${counted(rows, "trial")}${left}`;
 }
 
@@ -97,7 +97,7 @@ export function missingNotes(
   if (outside > 0)
     notes.push(
       `${counted(outside, "trial")} ${has(outside)} a ${about.name} that a ` +
-        `${about.scale ?? "log"} axis has no place for`,
+        `${about.scale ?? "log"} axis cannot show`,
     );
   return notes;
 }

@@ -30,7 +30,7 @@ export interface Reached {
   readonly number: number;
   readonly resource: number;
   readonly timeMs: number; // since 1970
-  readonly decision: "went on" | "went no further" | "the last";
+  readonly decision: "continued" | "not continued" | "last rung";
 }
 
 export interface Rungs {
@@ -84,7 +84,7 @@ function rungsOf(planned: Answer["planned"], observations: readonly Observation[
       number: one.number,
       resource: one.resource,
       timeMs: one.time_ms,
-      decision: one.resource === furthest ? "the last" : isEnd(one) ? "went no further" : "went on",
+      decision: one.resource === furthest ? "last rung" : isEnd(one) ? "not continued" : "continued",
     })),
   };
 }
@@ -129,7 +129,7 @@ export function useRungs(run: RunModel): Rungs {
 }
 
 export const wentOnText = ({ reached, wentOn }: Pick<Rung, "reached" | "wentOn">) =>
-  `${wentOn.toLocaleString("en")} of ${reached.toLocaleString("en")} went on`;
+  `${wentOn.toLocaleString("en")} of ${reached.toLocaleString("en")} continued`;
 
 export function paintRungs(
   painter: Painter,

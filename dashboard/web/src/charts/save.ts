@@ -90,14 +90,14 @@ export async function pngOf(source: PictureSource, theme: Theme): Promise<Blob> 
   canvas.width = source.width * PNG_SCALE;
   canvas.height = source.height * PNG_SCALE;
   const context = canvas.getContext("2d");
-  if (context === null) throw new Error("this browser has no canvas");
+  if (context === null) throw new Error("this browser does not support canvas");
   context.scale(PNG_SCALE, PNG_SCALE);
   context.fillStyle = theme.surface;
   context.fillRect(0, 0, source.width, source.height);
   source.paint(context, source.width, source.height);
   return new Promise((resolve, reject) =>
     canvas.toBlob((blob) =>
-      blob === null ? reject(new Error("the picture is too large")) : resolve(blob),
+      blob === null ? reject(new Error("the picture is too large for this browser")) : resolve(blob),
     ),
   );
 }

@@ -57,7 +57,7 @@ export function decodeBlock(bytes: ArrayBuffer): Block {
   const view = new DataView(bytes);
   const magic = new TextDecoder().decode(new Uint8Array(bytes, 0, 4));
   if (magic !== "SMTC" || view.getUint32(4, true) !== 1)
-    throw new Error("what came is not a table this page understands");
+    throw new Error("unknown format of a table in the answer");
   const length = view.getUint32(8, true);
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 12, length))) as Header;
   let offset = 12 + length;

@@ -17,7 +17,7 @@ export function filterWords(filter: Filter): string {
     if (filter.max === Infinity) return `≥ ${formatNumber(filter.min)}`;
     return `${formatNumber(filter.min)} to ${formatNumber(filter.max)}`;
   }
-  if (filter.kind === "text") return `has “${filter.text}”`;
+  if (filter.kind === "text") return `contains “${filter.text}”`;
   const words = filter.words.map((word) => word || "none");
   if (words.length === 0) return "nothing";
   if (words.length <= WORDS_MAX) return words.join(", ");
@@ -34,13 +34,13 @@ export function ChosenBar({ run }: { run: RunModel }) {
     run.filters.value = new Map();
     return true;
   };
-  useKeys("A run", [{ keys: "Escape", does: "take all filters away", run: clear }]);
+  useKeys("Run", [{ keys: "Escape", does: "clear all filters", run: clear }]);
   if (filters.size === 0) return null;
   return (
-    <section class="chosen" aria-label="What is chosen">
+    <section class="chosen" aria-label="Selection">
       <span>
         <span class="chosen-count">{formatCount(count)}</span> of {formatCount(all)} {things}
-        {count < all && <span class="muted">, {formatCount(all - count)} are filtered out</span>}
+        {count < all && <span class="muted">, {formatCount(all - count)} filtered out</span>}
       </span>
       {[...filters].map(([name, filter]) => (
         <span key={name} class="chip">
@@ -48,7 +48,7 @@ export function ChosenBar({ run }: { run: RunModel }) {
             <b>{columnTitle(name)}</b> {filterWords(filter)}
           </span>
           <button
-            aria-label={`Take away the filter of ${columnTitle(name)}`}
+            aria-label={`Remove the filter of ${columnTitle(name)}`}
             onClick={() => (run.filters.value = withFilter(run.filters.peek(), name, null))}
           >
             ×

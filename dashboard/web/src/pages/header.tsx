@@ -71,7 +71,7 @@ function Facts({ run }: { run: RunModel }) {
           <Since ms={startedMs} />
         </Fact>
       )}
-      {!isOn && tookMs !== null && <Fact name="took">{formatDuration(tookMs)}</Fact>}
+      {!isOn && tookMs !== null && <Fact name="duration">{formatDuration(tookMs)}</Fact>}
       {!Number.isNaN(startedMs) && (
         <Fact name="started">
           <Ago ms={startedMs} />
@@ -85,7 +85,7 @@ function Facts({ run }: { run: RunModel }) {
 function useSaid(state: string, words: string): void {
   const before = useRef(state);
   useEffect(() => {
-    if (before.current !== state) announce(`the run is ${state} now: ${words}`);
+    if (before.current !== state) announce(`run ${state}: ${words}`);
     before.current = state;
   }, [state]);
 }

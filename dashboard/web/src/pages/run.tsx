@@ -85,7 +85,7 @@ function Opened({ run, view: wanted }: { run: RunModel; view: string }) {
       <Tabs run={run} shown={shown} current={current} />
       <ChosenBar run={run} />
       {current === undefined ? (
-        <p class="empty">This run has no view that is called “{wanted}”.</p>
+        <p class="empty">This run has no view “{wanted}”.</p>
       ) : (
         <Guard key={current.id}>
           <current.component run={run} />
@@ -101,6 +101,6 @@ export function RunPage({ id, view }: { id: number; view: string }) {
   const name = runs.value?.get(id)?.name ?? `run ${id}`;
   if (isGone) return <RunRemoved name={run?.document.peek().name ?? name} />;
   if (error !== undefined) return <Problem error={error} again={again} />;
-  if (run === undefined) return <p class="empty">Reading {name} …</p>;
+  if (run === undefined) return <p class="empty">Loading {name} …</p>;
   return <Opened run={run} view={view} />;
 }

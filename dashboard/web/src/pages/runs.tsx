@@ -136,7 +136,7 @@ function Filters({ all, shown }: FiltersProps) {
         value={state.value}
         onChange={(event) => (state.value = event.currentTarget.value)}
       >
-        <option value="">every state</option>
+        <option value="">all states</option>
         {states.map((name) => (
           <option key={name}>{name}</option>
         ))}
@@ -148,7 +148,7 @@ function Filters({ all, shown }: FiltersProps) {
           value={tag.value}
           onChange={(event) => (tag.value = event.currentTarget.value)}
         >
-          <option value="">every tag</option>
+          <option value="">all tags</option>
           {tags.map((name) => (
             <option key={name}>{name}</option>
           ))}
@@ -190,10 +190,10 @@ export function RunsPage() {
   }, []);
   useKeys("List of runs", [
     { keys: "j", does: "next run", run: () => step(placed, 1) },
-    { keys: "k", does: "run before it", run: () => step(placed, -1) },
+    { keys: "k", does: "previous run", run: () => step(placed, -1) },
     {
       keys: "Enter",
-      does: "open it",
+      does: "open the run",
       run: () => current.peek() > 0 && document.activeElement === document.body
         ? visit(`/runs/${current.peek()}`)
         : false,
@@ -203,15 +203,15 @@ export function RunsPage() {
       does: "filter",
       run: () => document.querySelector<HTMLInputElement>(".runs-filter")?.focus(),
     },
-    { keys: "Escape", does: "show all again", run: clear },
+    { keys: "Escape", does: "clear the filters", run: clear },
   ]);
   if (runsProblem.value !== null && runs.value === null)
     return <Problem error={runsProblem.value} />;
-  if (runs.value === null) return <p class="empty">Reading the list of runs …</p>;
+  if (runs.value === null) return <p class="empty">Loading the list of runs …</p>;
   if (all.length === 0)
     return (
       <p class="empty">
-        There are no runs yet. <code>smtune run FILE</code> starts one, and it is seen here at once.
+        No runs yet. <code>smtune run FILE</code> starts one, and it appears here at once.
       </p>
     );
   return (
@@ -228,7 +228,7 @@ export function RunsPage() {
             row={(one, place) => <Row key={one.row.id} place={place} {...one} />}
           />
         </table>
-        {placed.length === 0 && <p class="empty">No run is like that.</p>}
+        {placed.length === 0 && <p class="empty">No run matches the filters.</p>}
       </div>
     </>
   );

@@ -24,10 +24,10 @@ export function ArchiveNote() {
   if (about.value === null) return null;
   const { made_ms: madeMs, left_out: leftOut } = about.value;
   const day = new Date(madeMs).toLocaleDateString(undefined, { dateStyle: "medium" });
-  if (leftOut.length === 0) return <span class="tag">a file of {day}: all of the run is in it</span>;
+  if (leftOut.length === 0) return <span class="tag">file of {day}: complete</span>;
   return (
     <button type="button" class="tag" data-tip={leftOut.map(({ text }) => text).join(". ")}>
-      a file of {day}: {formatMany(leftOut.length, "thing")} left out
+      file of {day}: {formatMany(leftOut.length, "part")} incomplete
     </button>
   );
 }

@@ -13,6 +13,12 @@ export const formatCount = (count: number) => count.toLocaleString("en-US");
 export const formatMany = (count: number, thing: string) =>
   `${formatCount(count)} ${thing}${count === 1 ? "" : "s"}`;
 
+// A unit of "epochs" behind an amount: "epoch" behind 1, as base/units.c has it.
+export function unitOf(plural: string, amount: number): string {
+  if (amount !== 1 || /.(ies|ss)$/.test(plural)) return plural;
+  return plural.replace(/(?<=.(?:ch|sh|ss|x))es$|(?<=.)s$/, "");
+}
+
 // 0.35 s, 12 s, 3 min 20 s, 2 h 5 min, 3 d 4 h
 export function formatDuration(ms: number): string {
   if (ms < 10 * SECOND_MS) return `${Number((ms / SECOND_MS).toPrecision(2))} s`;

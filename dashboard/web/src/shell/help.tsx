@@ -29,7 +29,7 @@ function groups(): Map<string, Binding[]> {
 
 function Help() {
   return (
-    <Dialog title="Keys" isWide>
+    <Dialog title="Keyboard shortcuts" isWide>
       <div class="help">
         {[...groups()].map(([group, list]) => (
           <section key={group}>

@@ -21,10 +21,10 @@ export function Message({ title, children }: MessageProps) {
 
 export function LockedOut() {
   return (
-    <Message title="You are not let in">
+    <Message title="Not logged in">
       <p>
-        <code>smtune dashboard</code> prints an address to open when it starts. That address lets
-        this browser in, until the dashboard ends. Was it started anew? Then open the new one.
+        <code>smtune dashboard</code> prints an address when it starts. Open that address to log in.
+        It is valid until the dashboard stops. After a restart, open the new address.
       </p>
     </Message>
   );
@@ -34,7 +34,7 @@ export function RunRemoved({ name }: { name: string }) {
   return (
     <Message title="This run was removed">
       <p>
-        <b>{name}</b> and its files are not in the store any more.
+        <b>{name}</b> and its files were removed from the store.
       </p>
       <a class="btn" href={href("/")}>
         All runs
@@ -48,7 +48,7 @@ export function Problem({ error, again }: { error: Error; again?: () => void }) 
   if (error instanceof ApiError && error.status === 401) return <LockedOut />;
   const isMissing = error instanceof ApiError && error.status === 404;
   return (
-    <Message title={isMissing ? "There is no such thing here" : "This did not work"}>
+    <Message title={isMissing ? "Not found" : "Request failed"}>
       <p class="problem">{error.message}</p>
       <div class="btns">
         <button class="btn btn-primary" onClick={again ?? (() => location.reload())}>

@@ -79,7 +79,7 @@ const present = (counts: TrialCounts) => parts.filter(([key]) => counts[key] > 0
 export const countsText = (counts: TrialCounts) =>
   present(counts)
     .map(([key, , words]) => `${counts[key].toLocaleString("en-US")} ${words}`)
-    .join(", ") || "nothing yet";
+    .join(", ") || "none yet";
 
 // toCome: how many more there can be; they leave room in the bar.
 export function CountsBar({ counts, toCome = 0 }: { counts: TrialCounts; toCome?: number }) {
@@ -102,7 +102,7 @@ export function CountsWords({ counts, toCome = 0 }: { counts: TrialCounts; toCom
           {counts[key].toLocaleString("en-US")} {words}
         </span>
       ))}
-      {toCome > 0 && <span>of {(counts.all + toCome).toLocaleString("en-US")} at most</span>}
+      {toCome > 0 && <span>of at most {(counts.all + toCome).toLocaleString("en-US")}</span>}
     </div>
   );
 }

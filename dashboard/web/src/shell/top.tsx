@@ -21,11 +21,11 @@ const themeSigns = {
 
 function ThemeSwitch() {
   const choice = themeChoice.value;
-  const words = choice === "auto" ? "as the system is" : choice;
+  const words = choice === "auto" ? "system" : choice;
   return (
     <button
       class="btn btn-quiet btn-icon"
-      aria-label={`Colours: ${words}. Change them`}
+      aria-label={`Colours: ${words}. Change`}
       data-tip={`Colours: ${words}`}
       onClick={nextTheme}
     >
@@ -54,7 +54,7 @@ function Crumb() {
   const id = Number(/^\/runs\/(\d+)/.exec(path.value)?.[1] ?? 0);
   if (id === 0) return <span class="crumb" />;
   return (
-    <nav class="crumb" aria-label="Where you are">
+    <nav class="crumb" aria-label="Breadcrumb">
       {chainOf(id).map((run) =>
         run.id === id ? (
           <span class="ellipsis" aria-current="page">
@@ -81,10 +81,10 @@ function Connection() {
 }
 
 export function TopBar() {
-  useKeys("Everywhere", [
-    { keys: "?", does: "say what the keys do", run: openHelp },
+  useKeys("All pages", [
+    { keys: "?", does: "show keyboard shortcuts", run: openHelp },
     { keys: "g l", does: "list of runs", run: () => visit("/") },
-    { keys: "T", does: "colours: as the system is, light, dark", run: nextTheme },
+    { keys: "T", does: "colours: system, light, dark", run: nextTheme },
   ]);
   return (
     <header class="topbar">
@@ -102,12 +102,12 @@ export function TopBar() {
       <Crumb />
       <div class="topbar-end">
         <Connection />
-        {session.value?.role === "viewer" && !isArchive() && <span class="tag">you may look</span>}
+        {session.value?.role === "viewer" && !isArchive() && <span class="tag">read-only</span>}
         <ThemeSwitch />
         <button
           class="btn btn-quiet btn-icon"
-          aria-label="Help: keys"
-          data-tip="Keys ( ? )"
+          aria-label="Help: keyboard shortcuts"
+          data-tip="Keyboard shortcuts ( ? )"
           onClick={openHelp}
         >
           ?
@@ -125,15 +125,15 @@ export function LostBar() {
     const timer = setInterval(() => void readSession(), 2000);
     return () => {
       clearInterval(timer);
-      announce("connected again");
+      announce("reconnected");
     };
   }, [lost]);
   if (!lost) return null;
   const seconds = Math.max(0, Math.round((nowMs.value - heardMs.value) / 1000));
   return (
     <div class="lost">
-      <b>Disconnected{heardMs.value > 0 ? ` ${seconds} s` : ""}.</b> What you see is as it was
-      then; the page comes back by itself.
+      <b>Disconnected{heardMs.value > 0 ? ` ${seconds} s` : ""}.</b> The page shows the last known state
+      and reconnects by itself.
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { scaleOfColumn } from "../charts/scales";
 import { formatNumber } from "../data/columns";
 import { groupsOf } from "../model/groups";
 import type { Group, Groups } from "../model/groups";
-import { formatCount, formatDuration } from "../shell/format";
+import { formatDuration, formatMany } from "../shell/format";
 import type { RunModel } from "../types";
 import { labelOf, rowWord } from "./trial_columns";
 
@@ -77,18 +77,17 @@ export function CompareGroups({ run }: { run: RunModel }) {
       .toSorted((a, b) => b.distance - a.distance);
   }, [table, mask, run]);
   return (
-    <section class="card" aria-label="What is chosen against the rest">
-      <h2>What is chosen against the rest</h2>
+    <section class="card" aria-label="Selection and rest">
+      <h2>Selection and rest</h2>
       {all.length === 0 ? (
         <p class="muted">
-          Filter some {word}s, in the table or by brushing a chart: here they stand against the
-          others.
+          Filter {word}s in the table or brush a chart to compare the selection with the rest.
         </p>
       ) : (
         <>
           <p class="muted">
-            {formatCount(count)} {word}s that pass the filters against {formatCount(rest)} others;
-            where they differ most comes first. Medians, and shares of words.
+            {formatMany(count, `selected ${word}`)} and {formatMany(rest, "other")}: medians, and
+            shares of words. The largest difference is first.
           </p>
           <div class="table-scroll" role="region" tabIndex={0} aria-label="Groups">
             <table class="table groups">
@@ -96,14 +95,14 @@ export function CompareGroups({ run }: { run: RunModel }) {
                 <tr>
                   <th scope="col" />
                   <th scope="col">
-                    <span class="key-chosen" aria-hidden="true" /> chosen
+                    <span class="key-chosen" aria-hidden="true" /> selected
                   </th>
                   <th scope="col">
                     <span class="key-rest" aria-hidden="true" /> the rest
                   </th>
-                  <th scope="col">how they lie</th>
-                  <th scope="col" class="num" title="0: alike, 1: nothing in common">
-                    apart
+                  <th scope="col">distribution</th>
+                  <th scope="col" class="num" title="0: equal, 1: nothing in common">
+                    difference
                   </th>
                 </tr>
               </thead>

@@ -5,7 +5,7 @@ import { scaleOfColumn } from "../charts/scales";
 import type { Scale } from "../charts/scales";
 import { formatNumber, rowOf } from "../data/columns";
 import { toggleCompared } from "../model/compared";
-import { formatDuration } from "../shell/format";
+import { formatDuration, formatMany } from "../shell/format";
 import { StateBadge } from "../shell/states";
 import type { Column, RunModel, Table } from "../types";
 import { heldNumber, heldText } from "../url";
@@ -98,7 +98,7 @@ function HeadCell({ run, row, isBaseline }: { run: RunModel; row: number; isBase
         <button
           type="button"
           class="btn btn-quiet btn-small"
-          aria-label={`do not compare ${word} ${number}`}
+          aria-label={`remove ${word} ${number} from the comparison`}
           onClick={() => toggleCompared(run, number)}
         >
           ×
@@ -147,7 +147,7 @@ function Lines({
         viewBox={`0 0 ${axes.length * 100} 100`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`Trials ${numbers.join(", ")} as lines over ${axes.map(({ column }) => column.name).join(", ")}; their numbers are in the table`}
+        aria-label={`Trials ${numbers.join(", ")} as lines over ${axes.map(({ column }) => column.name).join(", ")}; the table has their numbers`}
       >
         {axes.map(({ column }, index) => (
           <line
@@ -200,8 +200,8 @@ export function CompareTrials({ run }: { run: RunModel }) {
       <section class="card" aria-label={`Compared ${word}s`}>
         <h2>Compared {word}s</h2>
         <p class="muted">
-          Choose {word}s to compare with their boxes in the table (Space), or with “Compare” on a{" "}
-          {word}'s page.
+          Select {word}s with their boxes in the table (Space), or with “Compare” on the page of a{" "}
+          {word}.
         </p>
       </section>
     );
@@ -209,11 +209,11 @@ export function CompareTrials({ run }: { run: RunModel }) {
     <section class="card" aria-label={`Compared ${word}s`}>
       <div class="card-head">
         <h2>
-          {rows.length} {word}s side by side
+          {formatMany(rows.length, word)} side by side
         </h2>
         {compared.length > rows.length && (
           <span class="muted">
-            of {compared.length}: more than {MOST} are not shown
+            of {compared.length}: at most {MOST} are shown
           </span>
         )}
         <div class="btns">
@@ -223,10 +223,10 @@ export function CompareTrials({ run }: { run: RunModel }) {
             aria-pressed={!isAll}
             onClick={() => (heldAll.value = isAll ? "" : "1")}
           >
-            Only what differs
+            Only differences
           </button>
           <button type="button" class="btn btn-small" onClick={() => (run.compared.value = [])}>
-            Compare none
+            Clear
           </button>
         </div>
       </div>
@@ -252,7 +252,7 @@ export function CompareTrials({ run }: { run: RunModel }) {
           </tbody>
         </table>
       </div>
-      {shown.length === 0 && <p class="muted">Nothing differs.</p>}
+      {shown.length === 0 && <p class="muted">No differences.</p>}
       <Lines lines={lines} rows={rows} numbers={numbers} />
     </section>
   );

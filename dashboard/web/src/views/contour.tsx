@@ -133,11 +133,11 @@ function summaryOf(run: RunModel, pair: Pair, plot: Plot, surface: Surface): str
     `${metric} (${goal}) over ${pair.x.name} and ${pair.y.name}: ${selectedText(run)}, ` +
     `${counted(plot.field.known, "value")}.`;
   const best = bestPlace(plot.field, goal === "minimize");
-  if (best === null) return `${begin} There is nothing to make a surface of.`;
+  if (best === null) return `${begin} Too few values for a surface.`;
   return (
-    `${begin} The surface is known for ${Math.round(coverage(plot.field) * 100)} % of the plane, ` +
-    `and best near ${pair.x.name} ${roughText(plot.x, best.x)}, ` +
-    `${pair.y.name} ${roughText(plot.y, best.y)}, at about ` +
+    `${begin} The surface covers ${Math.round(coverage(plot.field) * 100)} % of the plane. Its best point ` +
+    `is near ${pair.x.name} ${roughText(plot.x, best.x)}, ` +
+    `${pair.y.name} ${roughText(plot.y, best.y)}, with a value of about ` +
     `${roughText(surface.even, best.value)}.`
   );
 }
@@ -185,11 +185,11 @@ function Pairs(props: { run: RunModel; pairs: readonly Pair[]; surface: Surface 
   );
   const panels = useMemo(() => plots.map(({ panel }) => panel), [plots]);
   return (
-    <Panels run={run} title="Pairs that matter most" file={`${run.document.value.name}-pairs`}
+    <Panels run={run} title="Most important pairs" file={`${run.document.value.name}-pairs`}
       summary={`${surface.objective.metric} over ${counted(pairs.length, "pair")} of parameters: ` +
         `${pairs.map(({ x, y }) => `${x.name} and ${y.name}`).join("; ")}.`}
       table={() => ({
-        columns: ["x", "y", `best ${surface.objective.metric}`, "known part"],
+        columns: ["x", "y", `best ${surface.objective.metric}`, "covered share"],
         rows: plots.length,
         cell: (row, column) => {
           const best = bestPlace(plots[row].field, surface.objective.goal === "minimize");
@@ -250,7 +250,7 @@ export function ContourView({ run }: ViewProps) {
     <div class="chart-stack">
       <Panels run={run} title="Contour" file={`${run.document.value.name}-contour`}
         summary={summaryOf(run, { x, y }, plot, surface)}
-        notes={hasCloud ? notes : [...notes, "trials are not drawn as dots: switch them on above"]}
+        notes={hasCloud ? notes : [...notes, "trials are hidden: turn on “Trials” above"]}
         table={() => {
           const rows = cloud.rows.slice(0, cloud.count).filter((row) => mask[row] !== 0);
           const columns = [`param:${x.name}`, `param:${y.name}`, valueName(objective)]

@@ -27,9 +27,9 @@ const MARKED_PX = 2.5;
 
 const smoothings = [
   { id: "0", text: "none" },
-  { id: "0.6", text: "some" },
-  { id: "0.9", text: "much" },
-  { id: "0.97", text: "very much" },
+  { id: "0.6", text: "low" },
+  { id: "0.9", text: "medium" },
+  { id: "0.97", text: "high" },
 ];
 
 // ---- words and numbers ----
@@ -51,8 +51,8 @@ function summaryOf(run: RunModel, metric: string, lines: Lines): string {
 function rungsText(rungs: readonly Rung[]): string {
   const reached = rungs.filter((rung) => rung.reached > 0 && !rung.isLast);
   if (reached.length === 0) return "";
-  const said = reached.map((rung) => `at ${valueText(rung.resource)} ${wentOnText(rung)}`);
-  return ` At the schedule's rungs: ${said.join(", ")}.`;
+  const parts = reached.map((rung) => `at ${valueText(rung.resource)}, ${wentOnText(rung)}`);
+  return ` Rungs: ${parts.join("; ")}.`;
 }
 
 function tableOf(
@@ -83,12 +83,12 @@ function tableOf(
 
 function notesOf(reading: Reading, missing: number, trialsWithout: number): string[] {
   const notes: string[] = [];
-  if (reading.problem !== undefined) notes.push(`The curves could not be read: ${reading.problem}`);
+  if (reading.problem !== undefined) notes.push(`cannot read the curves: ${reading.problem}`);
   if (trialsWithout > 0 && !reading.isReading && !reading.isFull)
-    notes.push(`${counted(trialsWithout, "trial")} reported nothing of it`);
+    notes.push(`${counted(trialsWithout, "trial")} reported no values of it`);
   if (missing > 0)
     notes.push(
-      `${counted(missing, "point")} not drawn: not finite, or without a place on a log axis`,
+      `${counted(missing, "point")} not drawn: not finite, or not positive on a log axis`,
     );
   return notes;
 }
@@ -101,7 +101,7 @@ function Progress({ reading }: { reading: Reading }) {
     `${counted(store.points, "point")}`;
   return (
     <span class="chart-progress" role="status">
-      {isReading && <progress max={allTrials} value={readTrials} aria-label="Curves read" />}
+      {isReading && <progress max={allTrials} value={readTrials} aria-label="Trials read" />}
       {text}
       {isFull && (
         <button type="button" class="btn btn-small" onClick={readMore}>
@@ -252,18 +252,18 @@ function CurvesChart(props: {
       below={
         <Legend
           items={[
-            { sign: "line", color: theme.accent, text: "a trial" },
+            { sign: "line", color: theme.accent, text: "trial" },
             ...(run.focused.value > 0
-              ? [{ sign: "line" as const, color: theme.best, text: "the one that is open" }]
+              ? [{ sign: "line" as const, color: theme.best, text: "open trial" }]
               : []),
             ...(outside.count > 0
               ? [{ sign: "line" as const, color: theme.ghost, text: "filtered out" }]
               : []),
             ...(rungs.length > 0
               ? [
-                  { sign: "dash" as const, color: theme.stopped, text: "a rung of the schedule" },
+                  { sign: "dash" as const, color: theme.stopped, text: "rung of the schedule" },
                   ...(isDeciding
-                    ? [{ sign: "dot" as const, color: theme.stopped, text: "went no further" }]
+                    ? [{ sign: "dot" as const, color: theme.stopped, text: "not continued" }]
                     : []),
                 ]
               : []),
@@ -288,10 +288,10 @@ export function CurvesView({ run }: ViewProps) {
     );
     return () => stop.abort();
   }, [run, hasTrials]);
-  if (problem !== "") return <p class="problem">The metrics could not be read: {problem}</p>;
-  if (metrics === undefined) return <p class="empty">Reading …</p>;
+  if (problem !== "") return <p class="problem">Cannot read the metrics: {problem}</p>;
+  if (metrics === undefined) return <p class="empty">Loading …</p>;
   if (metrics.length === 0)
-    return <p class="empty">No trial has reported a metric over its steps yet.</p>;
+    return <p class="empty">No trial has reported a metric with a step yet.</p>;
   const metric = metrics.includes(chosen.value) ? chosen.value : metrics[0];
   return (
     <CurvesChart

@@ -76,12 +76,12 @@ function pointsOf(groups: readonly Group[], scale: Scale, metric: string) {
       : Array.from({ length: CURSOR_STEPS + 1 }, (_, step) => {
           const share = step / CURSOR_STEPS;
           const value = values[Math.max(0, Math.ceil(share * values.length) - 1)];
-          const reached = step === 0 ? "the least" : `${Math.round(share * 100)} % are at most`;
+          const reached = step === 0 ? "smallest value" : `${Math.round(share * 100)} % at most this`;
           return {
             x: scale.toUnit(value),
             y: step === 0 ? 1 / values.length : share,
             text:
-              `${metric} ${valueText(value)}\n${name}: ${reached}${step === 0 ? "" : " that"}\n` +
+              `${metric} ${valueText(value)}\n${name}: ${reached}\n` +
               `of ${counted(values.length, "trial")}`,
           };
         }),
@@ -155,7 +155,7 @@ export function EdfView({ run }: ViewProps) {
   const first = groups[0];
   const summary =
     first === undefined || first.values.length === 0
-      ? `${selectedText(run)}: none has a value yet.`
+      ? `${selectedText(run)}: no values yet.`
       : `${objective.metric} of ${counted(first.values.length, "trial")} (${first.name}): ` +
         `${rangeText(first.values)}.` +
         groups
@@ -174,7 +174,7 @@ export function EdfView({ run }: ViewProps) {
       summary={summary}
       notes={[
         ...across.notes,
-        ...(more > 0 ? [`${counted(more, "smaller group")} not drawn; the table has them`] : []),
+        ...(more > 0 ? [`${counted(more, "smaller group")} not drawn (see the table)`] : []),
       ]}
       panels={panels}
       height={HEIGHT_PX}

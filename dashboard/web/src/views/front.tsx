@@ -163,9 +163,9 @@ function FrontChart({
   const ends =
     front.rows.length === 0
       ? ""
-      : ` The best ${run.objectives[0].metric} on it is ` +
+      : ` Best ${run.objectives[0].metric}: ` +
         `${valueText(valuesOf(table.byName.get(valueName(run.objectives[0])))(front.rows[0]))}, ` +
-        `by trial ${numberOf(table, front.rows[0])}.`;
+        `trial ${numberOf(table, front.rows[0])}.`;
   return (
     <Panels
       run={run}
@@ -174,7 +174,7 @@ function FrontChart({
       summary={
         `${selectedText(run)}: ${counted(front.rows.length, "trial")} on the front of ` +
         `${run.objectives.map(({ metric }) => metric).join(" and ")}, ${counted(rest, "other")} ` +
-        `dominated or with the same values.${ends}`
+        `dominated or equal.${ends}`
       }
       notes={[...across.notes, ...up.notes]}
       panels={panels}
@@ -191,7 +191,7 @@ function FrontChart({
         <Legend
           items={[
             { sign: "dot", color: theme.best, text: "on the front" },
-            { sign: "dot", color: theme.muted, text: "dominated, or does not count" },
+            { sign: "dot", color: theme.muted, text: "dominated or infeasible" },
             ...(run.selection.value.count < table.rows
               ? [{ sign: "dot" as const, color: theme.ghost, text: "filtered out" }]
               : []),

@@ -62,7 +62,7 @@ function summaryOf(graph: Graph): string {
   }
   const parts = [...counts].map(([state, names]) =>
     `${names.length} ${state}${state === "running" || state === "failed" ? ` (${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : ""})` : ""}`);
-  return `${counted(graph.nodes.length, "step")}, ${counted(graph.edges.length, "line")}: ${parts.join(", ")}.`;
+  return `${counted(graph.nodes.length, "step")}, ${counted(graph.edges.length, "dependency", "dependencies")}: ${parts.join(", ")}.`;
 }
 
 function tableOf(graph: Graph): DataTable {
@@ -230,30 +230,30 @@ export function GraphView({ run }: ViewProps) {
   const found = folded === null || wanted === "" ? -1
     : folded.nodes.filter(({ name }) => name.toLowerCase().includes(wanted)).length;
   const zoom = (by: number) => hold(zoomedCamera(camera, by, width / 2, HEIGHT_PX / 2));
-  const summary = folded === null ? "The graph is being read." : summaryOf(folded);
+  const summary = folded === null ? "Loading …" : summaryOf(folded);
   return (
     <ChartFrame title="Graph" file={`${run.document.value.name}-graph`} summary={summary}
-      notes={["Enter or a click shows a step's jobs, or the copy that it is on"]}
+      notes={["Enter or a click shows the jobs of a step, or a copy"]}
       controls={
         <>
           <label>
             Find
-            <input class="input" type="search" value={search.value} placeholder="a step"
+            <input class="input" type="search" value={search.value} placeholder="step"
               onInput={(event) => (search.value = event.currentTarget.value)} />
           </label>
           {copied.length > 0 && (
             <Choose label="Unfold" value={open.value}
-              choices={[{ id: "", text: "nothing" }, ...copied.map(({ name }) => ({ id: name, text: name }))]}
+              choices={[{ id: "", text: "none" }, ...copied.map(({ name }) => ({ id: name, text: name }))]}
               onChoose={(name) => {
                 open.value = name;
                 heldCamera.value = [];
               }} />
           )}
           {found >= 0 && <span>{counted(found, "step")}</span>}
-          <span class="row nowrap" role="group" aria-label="What is seen">
-            <ToolButton text="−" what="Smaller" act={() => zoom(1 / BUTTON_ZOOM)} />
-            <ToolButton text="+" what="Larger" act={() => zoom(BUTTON_ZOOM)} />
-            <ToolButton text="All" what="See all" act={() => (heldCamera.value = [])} />
+          <span class="row nowrap" role="group" aria-label="Zoom">
+            <ToolButton text="−" what="Zoom out" act={() => zoom(1 / BUTTON_ZOOM)} />
+            <ToolButton text="+" what="Zoom in" act={() => zoom(BUTTON_ZOOM)} />
+            <ToolButton text="All" what="Show all" act={() => (heldCamera.value = [])} />
           </span>
         </>
       }

@@ -84,14 +84,14 @@ function orderedRows(table: Table, name: string): Uint32Array {
 function summaryOf(run: RunModel, objective: Objective, best: Best, values: Float64Array): string {
   const table = run.table.peek();
   const begin = `${selectedText(run)}, ${objective.metric} (${objective.goal}).`;
-  if (values.length === 0) return `${begin} None has a value yet.`;
+  if (values.length === 0) return `${begin} No values yet.`;
   const range = `${counted(values.length, "trial")} with a value: ${rangeText(values)}.`;
   const last = best.rows.at(-1);
-  if (last === undefined) return `${begin} ${range} None counts for the best yet.`;
+  if (last === undefined) return `${begin} ${range} No feasible trial has succeeded yet.`;
   const value = valuesOf(table.byName.get(valueName(objective)))(last);
   return (
-    `${begin} ${range} The best is ${valueText(value)}, by trial ${numberOf(table, last)}; ` +
-    `it improved ${counted(best.rows.length, "time")}.`
+    `${begin} ${range} The best is ${valueText(value)}, trial ${numberOf(table, last)}, ` +
+    `after ${counted(best.rows.length, "improvement")}.`
   );
 }
 
@@ -182,8 +182,8 @@ function legendOf(
   is: { isFiltered: boolean; hasOthers: boolean; hasFailed: boolean; hasStopped: boolean },
 ): LegendItem[] {
   const items: [boolean, LegendItem][] = [
-    [true, { sign: "dot", color: theme.accent, text: "counts for the best" }],
-    [is.hasOthers, { sign: "dot", color: theme.stopped, text: "stopped early or not feasible" }],
+    [true, { sign: "dot", color: theme.accent, text: "completed" }],
+    [is.hasOthers, { sign: "dot", color: theme.stopped, text: "stopped early or infeasible" }],
     [true, { sign: "line", color: theme.best, text: "best so far" }],
     [is.hasFailed, { sign: "cross", color: theme.failed, text: "failed, no value" }],
     [is.hasStopped, { sign: "bar", color: theme.stopped, text: "stopped, no value" }],

@@ -167,14 +167,14 @@ export function ModelImportance({ run }: ViewProps) {
           .join(", ")}.`,
     );
   const summary = (() => {
-    if (problem !== undefined) return `The importance could not be read: ${problem}`;
-    if (answer === undefined) return "Reading …";
+    if (problem !== undefined) return `Cannot read the importance: ${problem}`;
+    if (answer === undefined) return "Loading …";
     if (answer.results < answer.needed)
-      return `It is known from ${counted(answer.needed, "result")} on; there are ${answer.results}.`;
+      return `Importance needs ${counted(answer.needed, "result")}; this run has ${answer.results}.`;
     if (said.length === 0)
-      return `No parameter stands out in ${counted(answer.results, "result")}.`;
+      return `No important parameter found in ${counted(answer.results, "result")}.`;
     return (
-      `How much of the variation of an objective each parameter explains, by a model of ` +
+      `The share of the variation of an objective that each parameter explains, in a model of ` +
       `${counted(answer.results, "result")} of the whole run. ${said.join(" ")}`
     );
   })();
@@ -263,13 +263,13 @@ function RankChart({ run }: ViewProps) {
     unordered.length === 0
       ? []
       : [
-          `${unordered.join(", ")} ${unordered.length === 1 ? "has" : "have"} no order, and so no ranks`,
+          `${unordered.join(", ")} ${unordered.length === 1 ? "has" : "have"} no order and no ranks`,
         ];
   const said = all
     .filter((bars) => bars.length > 0 && !Number.isNaN(bars[0].value))
     .map(
       (bars) =>
-        `For ${bars[0].metric} it is the strongest with ${bars[0].name}: ${bars[0].text} ` +
+        `Strongest for ${bars[0].metric}: ${bars[0].name} ${bars[0].text} ` +
         `(${counted(bars[0].pairs, "trial")}).`,
     );
   const rows = all.flat();
@@ -281,7 +281,7 @@ function RankChart({ run }: ViewProps) {
       file={`${run.document.value.name}-rank-correlation`}
       summary={
         `${selectedText(run)}: Spearman's rank correlation of each parameter with an objective. ` +
-        `1 or -1: one only rises or falls with the other. ${said.join(" ")}`
+        `1 or -1: one always rises or falls with the other. ${said.join(" ")}`
       }
       notes={notes}
       panels={panels}

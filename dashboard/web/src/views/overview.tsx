@@ -69,7 +69,7 @@ function Latest({ run }: { run: RunModel }) {
   const column = (name: string) => table.byName.get(name) as Column;
   const values = run.objectives.map(({ metric }) => metric);
   const step = table.byName.get("step");
-  if (rows.length === 0) return <p class="muted">Nothing has ended yet.</p>;
+  if (rows.length === 0) return <p class="muted">No results yet.</p>;
   return (
     <table class="table table-plain">
       <thead>
@@ -124,7 +124,7 @@ function ExperimentOverview({ run }: ViewProps) {
         <Card title="Best setting">
           <BestSetting run={run} />
         </Card>
-        <Card title="Ended last">
+        <Card title="Recently finished">
           <Latest run={run} />
         </Card>
       </div>
@@ -151,7 +151,7 @@ function WorkflowOverview({ run }: ViewProps) {
         <Card title="Steps">
           <Steps run={run} />
         </Card>
-        <Card title="Ended last">
+        <Card title="Recently finished">
           <Latest run={run} />
         </Card>
       </div>

@@ -75,7 +75,7 @@ function bestFirst(run: RunModel, table: Table, mask: Uint8Array, count: number)
 function summaryOf(run: RunModel, table: Table, count: number, placed: readonly Placed[]): string {
   const objective = objectiveOf(run, heldBy.value);
   const by = objective === undefined ? ""
-    : `, coloured by rank of ${objective.metric} (${objective.goal === "minimize" ? "less" : "more"} is better)`;
+    : `, coloured by rank of ${objective.metric} (${objective.goal === "minimize" ? "lower" : "higher"} is better)`;
   const brushes = placed.flatMap(({ axis }) => {
     const filter = run.filters.value.get(axis.name);
     return filter === undefined ? [] : [`${axis.label} ${filterText(filter)}`];
@@ -94,9 +94,9 @@ function notesOf(run: RunModel, table: Table, mask: Uint8Array, count: number): 
     for (let row = 0; row < table.rows; row++)
       if (mask[row] && !Number.isFinite(values[row])) unknown++;
   return [
-    ...(unknown > 0 ? [`${counted(unknown, "trial")} without ${objective.metric}: grey`] : []),
+    ...(unknown > 0 ? [`${counted(unknown, "trial")} without ${objective.metric} (grey)`] : []),
     ...(count > EXACT_MAX
-      ? [`all are drawn, as densities: up to ${EXACT_MAX.toLocaleString()} they are lines`] : []),
+      ? [`all trials are drawn as densities, and as lines up to ${EXACT_MAX.toLocaleString()}`] : []),
   ];
 }
 
@@ -308,7 +308,7 @@ function Axes({ run, placed, axes }: { run: RunModel; placed: Placed[]; axes: re
       brush.apply(axis, stepped(axis, brush.spanFor(axis), by, end));
     } else return false;
     const { count } = run.selection.value;
-    said.value = `${axis.label} ${selectedText(axis) || "not brushed"}: ${count.toLocaleString()} trials`;
+    said.value = `${axis.label} ${selectedText(axis) || "no brush"}: ${count.toLocaleString()} trials`;
     return true;
   };
   const width = widthOf(placed, 0);
@@ -340,8 +340,8 @@ function Axes({ run, placed, axes }: { run: RunModel; placed: Placed[]; axes: re
           onFocus={() => (current.value = axis.name)} />
       ))}
       <span id={keysId} hidden>
-        Up and down move its brush, with Shift the upper end, with Control the lower one; Delete
-        takes it away. Enter turns the axis over, Shift with left or right moves it, H hides it.
+        Up and down move the brush, with Shift its upper end, with Control its lower end. Delete
+        removes the brush. Enter reverses the axis, Shift with left or right moves it, H hides it.
       </span>
       <div class="chart-said" aria-live="polite">{said.value}</div>
     </div>

@@ -30,7 +30,7 @@ const MEBIBYTE = 2 ** 20;
 const percent = (part: number) => (Number.isNaN(part) ? "–" : `${Math.round(part * 100)} %`);
 
 const kinds: readonly [Exclude<keyof Sample, "timeMs">, string][] = [
-  ["cpu", "CPU"], ["memory", "Memory"], ["slots", "Slots taken"], ["gpus", "GPUs taken"],
+  ["cpu", "CPU"], ["memory", "Memory"], ["slots", "Slots used"], ["gpus", "GPUs used"],
   ["disk", "Disk used"], ["gpuLoad", "GPU load"], ["gpuMemory", "GPU memory"],
 ];
 
@@ -63,12 +63,12 @@ function MachineNow({ run, watched }: { run: RunModel; watched: Watched }) {
     [samples, theme],
   );
   const running = machine?.runs.map(({ name, attempts }) => `${name} ${attempts}`).join(", ");
-  const summary = machine === null ? "The machine is being asked."
-    : `${machine.host}: ${machine.cpus} CPUs, load ${machine.load.map((load) => load.toFixed(2)).join(" ")}; ` +
+  const summary = machine === null ? "Loading …"
+    : `${machine.host}: ${counted(machine.cpus, "CPU")}, load ${machine.load.map((load) => load.toFixed(2)).join(" ")}; ` +
       `${formatBytes(machine.memory_available_bytes)} of ${formatBytes(machine.memory_bytes)} memory free` +
       (machine.disk ? `; ${formatBytes(machine.disk.available_bytes)} free for ${machine.disk.path}` : "") +
-      `. ${machine.cpu_slots.taken} of ${machine.cpu_slots.size} slots are taken` +
-      `${running ? `; attempts that run here: ${running}` : ""}.`;
+      `. Slots used: ${machine.cpu_slots.taken} of ${machine.cpu_slots.size}` +
+      `${running ? `; running attempts: ${running}` : ""}.`;
   return (
     <Panels run={run} title="This machine" file="machine" summary={summary}
       notes={error ? [error.message] : []} panels={panels} height={HEIGHT_PX} widthMin={210}
@@ -127,13 +127,13 @@ function NodeList({ nodes, running }: Nodes) {
         <div class="chart-table-scroll" role="region" tabIndex={0} aria-label="Nodes">
           <table class="table table-plain">
             <thead>
-              <tr>{["Node", "State", "Trouble", "Why", "Run", "Times", "Last"].map((text) => <th key={text}>{text}</th>)}</tr>
+              <tr>{["Node", "State", "Failure", "Reason", "Run", "Count", "Last"].map((text) => <th key={text}>{text}</th>)}</tr>
             </thead>
             <tbody>
               {nodes.map((node) => (
                 <tr key={node.name}>
                   <td class="mono">{node.name}</td>
-                  <td>{node.is_avoided ? `⊘ avoided${node.until_ms ? ` until ${time(node.until_ms)}` : ""}` : "✓ used"}</td>
+                  <td>{node.is_avoided ? `⊘ excluded${node.until_ms ? ` until ${time(node.until_ms)}` : ""}` : "✓ in use"}</td>
                   <td>{node.trouble}</td>
                   <td>{[node.text, node.by && `(${node.by})`].filter(Boolean).join(" ")}</td>
                   <td>{node.run}{node.job ? ` ${node.job}` : ""}</td>
@@ -162,7 +162,7 @@ const at = (table: Table, name: string, row: number) => table.byName.get(name)?.
 
 const measures: readonly Measure[] = [
   {
-    id: "wall", title: "Time", text: (s) => formatDuration(s * 1000),
+    id: "wall", title: "Duration", text: (s) => formatDuration(s * 1000),
     of: (table, row) => (at(table, "ended", row) - at(table, "started", row)) / 1000,
   },
   {
@@ -170,7 +170,7 @@ const measures: readonly Measure[] = [
     of: (table, row) => at(table, "cpu_ms", row) / 1000,
   },
   {
-    id: "memory", title: "Most memory", text: (mebibytes) => formatBytes(mebibytes * MEBIBYTE),
+    id: "memory", title: "Peak memory", text: (mebibytes) => formatBytes(mebibytes * MEBIBYTE),
     of: (table, row) => at(table, "max_rss_bytes", row) / MEBIBYTE,
   },
 ];
@@ -230,14 +230,14 @@ function Taken({ run }: ViewProps) {
   );
   const quantile = (values: Float64Array, share: number) =>
     values[Math.round(share * (values.length - 1))];
-  const summary = taken.length === 0 ? "No attempt has ended yet, or none said what it took."
+  const summary = taken.length === 0 ? "No ended attempt has figures yet."
     : taken.map(({ measure, values }) =>
-      `${measure.title}: median ${measure.text(median(values))}, 95 % at most ` +
-      `${measure.text(quantile(values, 0.95))}, ${measure.text(values[values.length - 1])} at most ` +
+      `${measure.title}: median ${measure.text(median(values))}, 95th percentile ` +
+      `${measure.text(quantile(values, 0.95))}, maximum ${measure.text(values[values.length - 1])} ` +
       `(${counted(values.length, "attempt")}).`).join(" ");
   const shares = [0, 0.05, 0.25, 0.5, 0.75, 0.95, 1];
   return (
-    <Panels run={run} title="What the attempts took" file={`${run.document.value.name}-resources`}
+    <Panels run={run} title="Resources of attempts" file={`${run.document.value.name}-resources`}
       summary={summary} notes={error ? [error.message] : []} panels={panels} height={200}
       table={() => ({
         columns: ["measure", ...shares.map((share) => `${share * 100} %`)],

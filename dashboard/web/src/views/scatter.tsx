@@ -93,7 +93,7 @@ export function ScatterView({ run }: ViewProps) {
       run={run}
       title={`${up} over ${across}`}
       file={`${run.document.value.name}-scatter`}
-      summary={`${selectedText(run)}; ${counted(shown.length, "trial")} ${shown.length === 1 ? "has" : "have"} a place on both axes.`}
+      summary={`${selectedText(run)}; ${counted(shown.length, "trial")} ${shown.length === 1 ? "has" : "have"} both values.`}
       notes={[...new Set([...x.notes, ...y.notes])]}
       panels={panels}
       height={HEIGHT_PX}

@@ -116,7 +116,7 @@ export function SliceView({ run }: ViewProps) {
   );
   const summary =
     `${selectedText(run)}: ${objective.metric} over each of ${counted(params.length, "parameter")}` +
-    (values.length > 0 ? `. It goes ${rangeText(values)}.` : "; none has a value yet.");
+    (values.length > 0 ? `, ${rangeText(values)}.` : ". No values yet.");
   return (
     <Panels
       run={run}

@@ -30,7 +30,7 @@ const choose = (run: RunModel, name: string) => {
 
 export function Steps({ run }: ViewProps) {
   const steps = useComputed(() => stepsOf(run.table.value)).value;
-  if (steps.length === 0) return <p class="muted">No step has begun yet.</p>;
+  if (steps.length === 0) return <p class="muted">No step has started yet.</p>;
   return (
     <table class="table table-plain">
       <thead>
@@ -46,7 +46,7 @@ export function Steps({ run }: ViewProps) {
             <td>
               <button
                 class="btn btn-quiet btn-small"
-                title="only this step"
+                title="show only this step"
                 onClick={() => choose(run, name)}
               >
                 {name}

@@ -77,9 +77,9 @@ function NumberCell({
     <>
       <span class="compare-box" data-select aria-hidden="true" />
       {isBest && (
-        <span class="best-mark" title={isFront ? "on the Pareto front" : "the best"}>
+        <span class="best-mark" title={isFront ? "on the Pareto front" : "best"}>
           <span aria-hidden="true">{isFront ? "◆" : "★"}</span>
-          <span class="visually-hidden">{isFront ? "on the Pareto front" : "the best"}</span>
+          <span class="visually-hidden">{isFront ? "on the Pareto front" : "best"}</span>
         </span>
       )}
       <span class="text">{text}</span>
@@ -166,9 +166,9 @@ export function TableView({ run }: ViewProps) {
         />
       )}
       {table.rows > 0 && rows.length === 0 && (
-        <p class="trials-none muted">No {word} passes all filters.</p>
+        <p class="trials-none muted">No {word} matches the filters.</p>
       )}
-      {table.rows === 0 && <p class="empty">No {word} yet.</p>}
+      {table.rows === 0 && <p class="empty">No {word}s yet.</p>}
       {menu !== null && (
         <Popover anchor={menu.anchor} label={`Filter ${menu.name}`} onClose={() => setMenu(null)}>
           <h3>{labelOf(run, table, menu.name)}</h3>

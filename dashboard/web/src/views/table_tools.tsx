@@ -42,7 +42,7 @@ export function markdownOf({ run, table, rows, columns }: Shown): string {
     line(columns.map(({ name }) => labelOf(run, table, name))),
     `| ${rule} |`,
     ...lines,
-    ...(left > 0 ? ["", `(${formatCount(left)} more rows are not here)`] : []),
+    ...(left > 0 ? ["", `(${formatCount(left)} more rows are not shown)`] : []),
     "",
   ].join("\n");
 }
@@ -95,7 +95,7 @@ function ColumnChoice({ run, table, held }: { run: RunModel; table: Table; held:
           All
         </button>
         <button type="button" class="btn btn-small" onClick={() => set(usual)}>
-          As usual
+          Default
         </button>
       </div>
       <div class="choices">
@@ -139,7 +139,7 @@ function ExportChoice({ shown, onDone }: { shown: Shown; onDone: (said: string) 
   };
   return (
     <>
-      <p class="muted small">These {rows}, as they are filtered and sorted; numbers are exact.</p>
+      <p class="muted small">Exports {rows} with the present filters and order. Numbers are exact.</p>
       <div class="menu">
         {item("Save as CSV", saveCsv)}
         {item("Save as JSON", saveJson)}

@@ -129,8 +129,8 @@ function barText({ bars, nowMs, rungs }: TimelineLook, bar: number, what: string
   const cause = bars.cause(bar);
   return [
     `${what} ${bars.number[bar]}${retry}`,
-    Number.isNaN(bars.started[bar]) ? "has not started"
-      : `${isOver ? "ran" : "runs for"} ${formatDuration(ran)}`,
+    Number.isNaN(bars.started[bar]) ? "not started"
+      : `${isOver ? "ran" : "running for"} ${formatDuration(ran)}`,
     ...(wait > 0 ? [`waited ${formatDuration(wait)}`] : []),
     ...(rungs.get(bar) ?? []).map(({ resource, decision }) =>
       `rung at ${valueText(resource)}: ${decision}`),
@@ -160,8 +160,8 @@ function busyText(bars: Bars, span: readonly [number, number], nowMs: number): s
   }
   const mean = ran / (span[1] - span[0]);
   return (
-    `On the average ${mean.toPrecision(3)} ran at once; ` +
-    `they waited ${formatDuration(waited / Math.max(1, bars.count))} each.`
+    `On average ${mean.toPrecision(3)} ran at once, ` +
+    `and each waited ${formatDuration(waited / Math.max(1, bars.count))}.`
   );
 }
 
@@ -317,13 +317,13 @@ function ZoomButtons({ window, lanes }: { window: Window; lanes: number }) {
     hold(zoomedWindow(window, lanes, { time: 1, lanes: by, at: 0.5, laneAt: 0 }));
   const pan = (by: number) => hold(pannedWindow(window, lanes, by * span, 0));
   return (
-    <span class="row nowrap" role="group" aria-label="What is seen">
+    <span class="row nowrap" role="group" aria-label="Zoom">
       <ToolButton text="◀" what="Earlier" act={() => pan(-BUTTON_PAN)} />
-      <ToolButton text="−" what="Longer time" act={() => zoom(1 / BUTTON_ZOOM)} />
-      <ToolButton text="+" what="Shorter time" act={() => zoom(BUTTON_ZOOM)} />
+      <ToolButton text="−" what="Zoom out" act={() => zoom(1 / BUTTON_ZOOM)} />
+      <ToolButton text="+" what="Zoom in" act={() => zoom(BUTTON_ZOOM)} />
       <ToolButton text="▶" what="Later" act={() => pan(BUTTON_PAN)} />
       <ToolButton text="↕" what="Fewer lanes" act={() => rows(BUTTON_ZOOM)} />
-      <ToolButton text="All" what="See all" act={() => (heldWindow.value = [])} />
+      <ToolButton text="All" what="Show all" act={() => (heldWindow.value = [])} />
     </span>
   );
 }
@@ -332,7 +332,7 @@ function ZoomButtons({ window, lanes }: { window: Window; lanes: number }) {
 
 const states: readonly (BarLook | "waiting")[] = [...looks, "waiting"];
 const legendTexts: Record<BarLook | "waiting", string> = {
-  succeeded: "✓ ended well", failed: "✗ failed", stopped: "■ stopped",
+  succeeded: "✓ succeeded", failed: "✗ failed", stopped: "■ stopped",
   interrupted: "↯ interrupted", running: "▶ running", waiting: "waited",
 };
 
@@ -385,7 +385,7 @@ export function TimelineView({ run }: ViewProps) {
   const pointer = usePointer(run, window, lanes, width, mode.value);
   useWheel(ref, pointer.onWheel);
 
-  const summary = bars === null || span === null ? "The attempts are being read."
+  const summary = bars === null || span === null ? "Loading …"
     : `${counted(bars.count, "attempt")} in ${counted(lanes?.count ?? 0, "lane")}: ` +
       `${causesText(bars)}. ${bars.count > 0 ? busyText(bars, span, now || Date.now()) : ""}` +
       (path !== null && path.length > 1
@@ -393,8 +393,8 @@ export function TimelineView({ run }: ViewProps) {
   const { thin, hidden } = drawn.value;
   const notes = [
     ...(error ? [error.message] : []),
-    ...(thin > 0 ? [`${counted(thin, "bar")} thinner than a pixel: drawn as how much they cover`] : []),
-    ...(hidden > 0 ? [`${counted(hidden, "attempt")} outside of what is seen`] : []),
+    ...(thin > 0 ? [`${counted(thin, "bar")} thinner than a pixel: drawn as density`] : []),
+    ...(hidden > 0 ? [`${counted(hidden, "attempt")} outside the view`] : []),
   ];
   return (
     <ChartFrame title="Timeline" file={`${run.document.value.name}-timeline`} summary={summary}

@@ -99,7 +99,7 @@ function Actions({ run, row, job }: { run: RunModel; row: number; job: JobDocume
       {isOn(run) && isFailed && button("Retry", () => openRetry(run, [number]))}
       {isOn(run) &&
         run.params.length > 0 &&
-        button("Enqueue like this", () => openEnqueue(run, number))}
+        button("Enqueue similar", () => openEnqueue(run, number))}
       {button("Note", () => openNote(run, number, job?.note ?? ""))}
       {button("Tags", () => openTags(run, [number], job?.tags ?? []))}
     </div>
@@ -137,15 +137,15 @@ function Head({
       {state !== undefined && <StateBadge state={textOf(state, row)} />}
       {isBest && (
         <span class="best-mark small">
-          ★ {run.objectives.length > 1 ? "on the Pareto front" : "the best"}
+          ★ {run.objectives.length > 1 ? "on the Pareto front" : "best"}
         </span>
       )}
       <div class="btns trial-buttons">
         <button
           type="button"
           class="btn btn-small btn-icon"
-          title={`${word} before ( [ )`}
-          aria-label={`${word} before`}
+          title={`previous ${word} ( [ )`}
+          aria-label={`previous ${word}`}
           onClick={() => step(run, -1)}
         >
           ‹
@@ -169,11 +169,11 @@ function Head({
         </button>
         {close !== undefined && (
           <a class="btn btn-small" href={href(`/runs/${run.id}/trial`, kept)}>
-            As a page
+            Full page
           </a>
         )}
         {close !== undefined && (
-          <button type="button" class="btn btn-small btn-icon" aria-label="close" onClick={close}>
+          <button type="button" class="btn btn-small btn-icon" aria-label="Close" onClick={close}>
             ×
           </button>
         )}
@@ -194,9 +194,9 @@ function Trial({ run, number, close }: { run: RunModel; number: number; close?: 
   const job = useAnswer<JobDocument>(path, `${stamp},${news.value}`);
   const why = useAnswer<WhyTrial | WhyJob>(`${path}/why`, stamp);
   const word = rowWord(run);
-  useKeys(`A ${word}`, [
+  useKeys(rowTitle(run), [
     { keys: "]", does: `next ${word}`, run: () => step(run, 1) },
-    { keys: "[", does: `${word} before`, run: () => step(run, -1) },
+    { keys: "[", does: `previous ${word}`, run: () => step(run, -1) },
   ]);
   const rungs = job.value?.rungs ?? [];
   const { name, schedule } = run.document.value;
@@ -232,11 +232,11 @@ function Trial({ run, number, close }: { run: RunModel; number: number; close?: 
               </>
             )}
             {job.value !== null && <JobFacts job={job.value} />}
-            <Part title={isWorkflow(run) ? "Why" : "Why this setting"}>
+            <Part title={isWorkflow(run) ? "Reason" : "Reason for this setting"}>
               <Why run={run} answer={why} />
             </Part>
             {rungs.length > 0 && (
-              <Part title="Its schedule">
+              <Part title="Schedule">
                 <Rungs rungs={rungs} resource={schedule?.resource ?? ""} />
               </Part>
             )}
@@ -245,7 +245,7 @@ function Trial({ run, number, close }: { run: RunModel; number: number; close?: 
             <Part title="Attempts">
               {job.value !== null && <Attempts run={run} job={job.value} why={why.value} />}
               {job.value === null && job.error !== null && (
-                <Missing error={job.error} what={`What happened to this ${word}`} />
+                <Missing error={job.error} what="attempts" />
               )}
             </Part>
             {job.value !== null && (
@@ -294,7 +294,7 @@ function JobFacts({ job }: { job: JobDocument }) {
         ))}
         {job.place !== undefined && (
           <>
-            <dt>written in</dt>
+            <dt>defined in</dt>
             <dd class="mono">{job.place}</dd>
           </>
         )}
@@ -306,7 +306,7 @@ function JobFacts({ job }: { job: JobDocument }) {
 export function TrialView({ run }: ViewProps) {
   const number = run.focused.value;
   const focused = useMemo(() => withOnly(run, () => [run.focused.value]), [run]);
-  if (number === 0) return <p class="empty">No {rowWord(run)} is chosen: open one in the table.</p>;
+  if (number === 0) return <p class="empty">No {rowWord(run)} selected: open one in the table.</p>;
   return (
     <div class="trial-page">
       <Trial run={run} number={number} />
@@ -327,7 +327,7 @@ export function TrialPanel({ run }: ViewProps) {
   useEffect(() => {
     panel.current?.scrollTo(0, 0);
   }, [number]);
-  useKeys(`A ${rowWord(run)}`, [{ keys: "Escape", does: "close it", run: close }]);
+  useKeys(rowTitle(run), [{ keys: "Escape", does: "close", run: close }]);
   if (number === 0) return null;
   return (
     <aside ref={panel} class="trial-panel" aria-label={`${rowWord(run)} ${number}`} tabIndex={-1}>

@@ -37,22 +37,22 @@ const LAST = [
 const about: Record<string, string> = {
   number: "number",
   state: "state",
-  cause: "why its last attempt ended",
+  cause: "cause of the end of the last attempt",
   job: "id in the database",
-  created: "when it was suggested",
-  started: "when its first attempt began",
-  ended: "when its last attempt ended",
-  duration: "from its start to its end",
-  attempts: "how often it was started",
-  violation: "how far it is from its constraints",
-  resource: "how far it may go",
-  reached: "how far it came",
-  bracket: "bracket of its schedule",
-  rung: "the last rung that it reached",
-  parent: "the trial whose checkpoint it began at",
-  same_as: "an earlier trial with the same setting",
-  copy: "copy of its step",
-  round: "round of its step",
+  created: "time of the suggestion",
+  started: "start of the first attempt",
+  ended: "end of the last attempt",
+  duration: "time from start to end",
+  attempts: "number of attempts",
+  violation: "violation of the constraints on metrics",
+  resource: "resource up to which it may run",
+  reached: "resource reached",
+  bracket: "bracket of the schedule",
+  rung: "last rung reached",
+  parent: "trial with the checkpoint that it started from",
+  same_as: "earlier trial with the same setting",
+  copy: "copy of the step",
+  round: "round of the step",
 };
 
 export const isWorkflow = (run: RunModel) => run.document.peek().kind === "workflow";
@@ -78,9 +78,9 @@ export function labelOf(run: RunModel, table: Table, name: string): string {
 }
 
 export function titleOf(name: string): string {
-  if (name.startsWith("value:")) return `${bare(name)}, the objective's value`;
-  if (name.startsWith("outcome:")) return `${bare(name)}, a metric that is constrained`;
-  return name.startsWith("param:") ? `${bare(name)}, a parameter` : (about[name] ?? name);
+  if (name.startsWith("value:")) return `${bare(name)}, value of the objective`;
+  if (name.startsWith("outcome:")) return `${bare(name)}, metric with a constraint`;
+  return name.startsWith("param:") ? `${bare(name)}, parameter` : (about[name] ?? name);
 }
 
 function hasAny(column: Column, rows: number): boolean {

@@ -30,21 +30,21 @@ export function rankOf(
   return { rank, of };
 }
 
-// "0.021 (12 %) more than the best, that of trial 9"
+// "0.021 (12 %) above the best, trial 9"
 function againstBest(table: Table, objective: Objective, row: number): string {
   const best = bestRow(table, objective);
   const values = table.byName.get(`value:${objective.metric}`)?.data;
   if (best < 0 || values === undefined || !Number.isFinite(values[row])) return "";
-  if (best === row) return "the best";
+  if (best === row) return "best";
   const difference = values[row] - values[best];
   if (difference === 0)
-    return `as good as trial ${table.byName.get("number")?.data[best]}, the best`;
+    return `equal to the best, trial ${table.byName.get("number")?.data[best]}`;
   const part = Math.abs(difference / values[best]) * 100;
   const percent = Number.isFinite(part) ? ` (${formatNumber(Number(part.toPrecision(3)))} %)` : "";
   const size = formatNumber(Number(Math.abs(difference).toPrecision(4)));
-  return `${size}${percent} ${difference > 0 ? "more" : "less"} than that of trial ${
+  return `${size}${percent} ${difference > 0 ? "above" : "below"} the best, trial ${
     table.byName.get("number")?.data[best]
-  }, the best`;
+  }`;
 }
 
 export function TrialValues({ run, row }: { run: RunModel; row: number }) {
@@ -130,7 +130,7 @@ export function TrialParams({ run, row }: { run: RunModel; row: number }) {
     () => (run.objectives.length === 1 ? bestRow(table, objective) : -1),
     [table, run],
   );
-  if (columns.length === 0) return <p class="muted">It has no parameters.</p>;
+  if (columns.length === 0) return <p class="muted">No parameters.</p>;
   return (
     <>
       <table class="table table-plain trial-params">
@@ -140,7 +140,7 @@ export function TrialParams({ run, row }: { run: RunModel; row: number }) {
             <th scope="col" class="num">
               value
             </th>
-            <th scope="col">in its range</th>
+            <th scope="col">range</th>
           </tr>
         </thead>
         <tbody>
@@ -148,7 +148,7 @@ export function TrialParams({ run, row }: { run: RunModel; row: number }) {
             <tr key={column.name}>
               <th scope="row">{column.name.slice("param:".length)}</th>
               <td class="num mono">
-                {textOf(column, row) || <span class="faint">not active</span>}
+                {textOf(column, row) || <span class="faint">inactive</span>}
               </td>
               <td>
                 <RangeBar
@@ -167,7 +167,7 @@ export function TrialParams({ run, row }: { run: RunModel; row: number }) {
       </table>
       {best >= 0 && best !== row && (
         <p class="muted small">
-          The thin mark is where trial {table.byName.get("number")?.data[best]} is, the best.
+          The thin mark is the best trial, {table.byName.get("number")?.data[best]}.
         </p>
       )}
     </>

@@ -6,7 +6,7 @@ import { ApiError } from "../api";
 import { formatNumber } from "../data/columns";
 import { formatBytes, formatTime } from "../data/format";
 import { nowMs } from "../shell/clock";
-import { formatDuration, formatMany, timeOf } from "../shell/format";
+import { formatDuration, formatMany, timeOf, unitOf } from "../shell/format";
 import { Sign } from "../shell/states";
 import type { RunModel } from "../types";
 import { Log } from "../widgets/log";
@@ -22,23 +22,23 @@ import type {
 
 // Why an attempt ended, for people.
 const causes: Record<string, string> = {
-  ok: "it ended well",
-  exit: "it said that it failed",
-  signal: "a signal ended it",
-  timeout: "it took longer than it may",
-  oom: "it took more memory than it may",
-  node_fail: "its node failed",
-  preempted: "it had to give way to others",
-  launch_error: "it could not be started",
-  lost: "nobody knows what became of it",
-  cancelled: "somebody stopped it",
-  no_metric: "it never said its metric",
+  ok: "succeeded",
+  exit: "failed",
+  signal: "killed",
+  timeout: "exceeded its time limit",
+  oom: "exceeded its memory limit",
+  node_fail: "node failed",
+  preempted: "preempted by another job",
+  launch_error: "could not start",
+  lost: "lost with its machine or process",
+  cancelled: "cancelled",
+  no_metric: "no value of the objective in its output",
 };
 
 // jobState: of its trial; one that its schedule stopped is cancelled too.
 export function causeWords(attempt: Attempt, jobState: string): string {
   if (attempt.cause === null) return attempt.state === "ended" ? "" : attempt.state;
-  if (attempt.cause === "cancelled" && jobState === "stopped") return "its schedule stopped it";
+  if (attempt.cause === "cancelled" && jobState === "stopped") return "stopped by the schedule";
   const detail =
     attempt.signal !== null
       ? ` (signal ${attempt.signal})`
@@ -53,8 +53,8 @@ export function Missing({ error, what }: { error: Error; what: string }) {
   return (
     <p class="muted">
       {isElsewhere
-        ? `${what} is not in the file that you look at.`
-        : `${what} cannot be had: ${error.message}`}
+        ? `This file does not contain the ${what}.`
+        : `Cannot read the ${what}: ${error.message}`}
     </p>
   );
 }
@@ -90,15 +90,15 @@ function AttemptFacts({
   return (
     <>
       <dl class="pairs">
-        {fact("ended because", causeWords(attempt, jobState))}
-        {fact("then", then ?? "")}
+        {fact("cause", causeWords(attempt, jobState))}
+        {fact("next", then ?? "")}
         {fact("node", attempt.node ?? "")}
-        {fact("began", formatTime(timeOf(attempt.started)))}
-        {fact(isOver(attempt) ? "took" : "for", took(attempt))}
-        {fact("processor", attempt.cpu_ms ? formatDuration(attempt.cpu_ms) : "")}
+        {fact("started", formatTime(timeOf(attempt.started)))}
+        {fact(isOver(attempt) ? "duration" : "running for", took(attempt))}
+        {fact("CPU time", attempt.cpu_ms ? formatDuration(attempt.cpu_ms) : "")}
         {fact(
-          "memory",
-          attempt.max_rss_bytes ? `${formatBytes(attempt.max_rss_bytes)} at most` : "",
+          "peak memory",
+          attempt.max_rss_bytes ? formatBytes(attempt.max_rss_bytes) : "",
         )}
       </dl>
       {attempt.text !== null && <p class="problem">{attempt.text}</p>}
@@ -118,7 +118,7 @@ export function Attempts({
   const { attempts } = job;
   const [wanted, setWanted] = useState(0); // 0: the last one
   const attempt = attempts.find(({ number }) => number === wanted) ?? attempts[attempts.length - 1];
-  if (attempt === undefined) return <p class="muted">It was not started yet.</p>;
+  if (attempt === undefined) return <p class="muted">Not started yet.</p>;
   const then =
     why !== null && "attempts" in why
       ? (why.attempts.find((one) => one.attempt === attempt.number)?.then ?? null)
@@ -155,7 +155,7 @@ export function Attempts({
 // ---- metrics ----
 
 export function Metrics({ metrics }: { metrics: readonly LastMetric[] }) {
-  if (metrics.length === 0) return <p class="muted">It has said no metric.</p>;
+  if (metrics.length === 0) return <p class="muted">No metrics reported.</p>;
   return (
     <div class="table-scroll" role="region" tabIndex={0} aria-label="Metrics">
       <table class="table table-plain">
@@ -191,8 +191,8 @@ export function Metrics({ metrics }: { metrics: readonly LastMetric[] }) {
 // ---- its schedule ----
 
 const decisions: Record<string, string> = {
-  continue: "went on",
-  stop: "was stopped",
+  continue: "continued",
+  stop: "stopped",
   pause: "paused",
 };
 
@@ -212,7 +212,7 @@ export function Rungs({ rungs, resource }: { rungs: readonly RungReached[]; reso
           />
           <span>
             <b>{decisions[rung.decision] ?? rung.decision}</b> at {formatNumber(rung.resource)}{" "}
-            {resource}
+            {unitOf(resource, rung.resource)}
             {rung.up_to !== null && `, up to ${formatNumber(rung.up_to)}`}
             {rung.reason && <span class="muted"> · {rung.reason}</span>}
           </span>
@@ -236,22 +236,22 @@ export function whyWords(why: WhyTrial): string[] {
     const step = why.step === null ? "" : `, step “${why.step}”`;
     words.push(`Suggested by ${why.method}${step}.`);
   }
-  if (why.method_reason !== null) words.push(`That method: ${why.method_reason}.`);
-  if (why.parent !== null) words.push(`It went on from trial ${why.parent}'s checkpoint.`);
-  if (why.same_as !== null) words.push(`Its setting is that of trial ${why.same_as}.`);
+  if (why.method_reason !== null) words.push(`Reason for this method: ${why.method_reason}.`);
+  if (why.parent !== null) words.push(`Started from the checkpoint of trial ${why.parent}.`);
+  if (why.same_as !== null) words.push(`Same setting as trial ${why.same_as}.`);
   if (why.mean !== null) {
     const spread = why.deviation === null ? "" : ` ± ${number(why.deviation)}`;
-    const outcome = why.value === null ? "" : `; it came to ${number(why.value)}`;
-    words.push(`${number(why.mean)}${spread} was expected of it${outcome}.`);
+    const outcome = why.value === null ? "" : `, actual value ${number(why.value)}`;
+    words.push(`Predicted value ${number(why.mean)}${spread}${outcome}.`);
   }
   if (why.acquisition !== null)
-    words.push(`What it promised (the acquisition) was ${number(why.acquisition)}.`);
+    words.push(`Acquisition value ${number(why.acquisition)}.`);
   if (why.incumbent !== null)
-    words.push(`The best then was trial ${why.incumbent} with ${number(why.incumbent_value)}.`);
+    words.push(`Best trial at that time: trial ${why.incumbent} with ${number(why.incumbent_value)}.`);
   if (why.known !== null)
     words.push(
-      `${formatMany(why.known, "result")} ${why.known === 1 ? "was" : "were"} known${
-        why.pending ? `, ${why.pending} still to come` : ""
+      `Based on ${formatMany(why.known, "result")}${
+        why.pending ? `, with ${why.pending} pending` : ""
       }.`,
     );
   if (why.note !== null) words.push(`${why.note[0].toUpperCase()}${why.note.slice(1)}.`);
@@ -304,7 +304,7 @@ function TrialText({ run, text }: { run: RunModel; text: string }) {
 export function Why({ run, answer }: { run: RunModel; answer: Answer<WhyTrial | WhyJob> }) {
   const { value, error } = answer;
   if (value === null)
-    return error === null ? <p class="muted">Asking …</p> : <Missing error={error} what="Why" />;
+    return error === null ? <p class="muted">Loading …</p> : <Missing error={error} what="reason" />;
   if ("rules" in value) return <WhyOfJob why={value} />;
   return <TrialText run={run} text={whyWords(value).join(" ")} />;
 }

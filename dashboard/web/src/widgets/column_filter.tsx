@@ -150,7 +150,7 @@ function RangeFilter({ run, column, filter, onChange }: FilterProps) {
             histogram.max,
           )}${histogram.isLog ? ", drawn on a logarithmic scale" : ""}. `}
         {histogram.unknown > 0 &&
-          `${formatCount(histogram.unknown)} without a number: no range has them.`}
+          `${formatCount(histogram.unknown)} without a value are in no range.`}
       </p>
     </>
   );
@@ -188,7 +188,7 @@ function WordsFilter({ run, column, filter, onChange }: FilterProps) {
           class="input"
           type="search"
           value={text}
-          placeholder="find; Enter filters by this text"
+          placeholder="find; Enter filters by the text"
           aria-label={`find in ${column.name}`}
           onInput={(event) => setText(event.currentTarget.value)}
         />
@@ -236,7 +236,7 @@ function WordsFilter({ run, column, filter, onChange }: FilterProps) {
       </div>
       {found.length > WORDS_SHOWN && (
         <p class="muted small">
-          The first {WORDS_SHOWN} of {formatCount(found.length)}: find others by their text.
+          The first {WORDS_SHOWN} of {formatCount(found.length)}: enter a text to find others.
         </p>
       )}
     </>

@@ -33,7 +33,7 @@ interface Rows {
 const shortText = (text: string) =>
   text.length <= LINE_MAX
     ? text
-    : `${text.slice(0, LINE_MAX)} … ${text.length - LINE_MAX} more letters: wrap to see them`;
+    : `${text.slice(0, LINE_MAX)} … ${text.length - LINE_MAX} more characters (“Wrap” shows them)`;
 
 const plainRows = (lines: readonly string[]): Rows => ({
   count: lines.length,
@@ -109,7 +109,7 @@ function Letters({ text, wanted }: { text: string; wanted: string }) {
 function whatIsSeen(window: LogWindow): string {
   const size = formatBytes(window.sizeBytes);
   if (window.sizeBytes === 0) return "empty";
-  if (!hasEarlier(window) && !hasLater(window)) return `all of it, ${size}`;
+  if (!hasEarlier(window) && !hasLater(window)) return `complete, ${size}`;
   const read = formatBytes(toOf(window) - fromOf(window));
   if (!hasLater(window)) return `the last ${read} of ${size}`;
   return hasEarlier(window) ? `${read} of ${size}` : `the first ${read} of ${size}`;
@@ -186,7 +186,7 @@ export function Log({ path, label, isGrowing }: LogProps) {
             onInput={(event) => find.setWanted(event.currentTarget.value)}
           />
           <button type="submit" class="btn btn-small" disabled={find.wanted === ""}>
-            Up
+            Previous
           </button>
           <button
             type="button"
@@ -194,7 +194,7 @@ export function Log({ path, label, isGrowing }: LogProps) {
             disabled={find.wanted === ""}
             onClick={() => find.next()}
           >
-            Down
+            Next
           </button>
           {find.isBusy && (
             <button type="button" class="btn btn-small" onClick={find.stop}>
@@ -269,8 +269,8 @@ export function Log({ path, label, isGrowing }: LogProps) {
       </div>
       <p class="muted small">
         {window !== null && whatIsSeen(window)}
-        {window === null && "reading …"}
-        {isGrowing && window !== null && !hasLater(window) && ", followed as it grows"}
+        {window === null && "Loading …"}
+        {isGrowing && window !== null && !hasLater(window) && ", live"}
         {log.error !== null && `; ${log.error.message}`}
       </p>
     </div>
@@ -282,8 +282,8 @@ function LogError({ error }: { error: Error }) {
   return (
     <p class="muted">
       {isElsewhere
-        ? "This log is not in the file that you look at."
-        : `There is no log: ${error.message}`}
+        ? "This file does not contain the log."
+        : `Cannot read the log: ${error.message}`}
     </p>
   );
 }
@@ -354,7 +354,7 @@ function useFind(
   const next = () => {
     const at = now.current.lines.findIndex((text, index) => index > now.current.line && has(text));
     if (at >= 0) go(at);
-    else setSaid("not below this");
+    else setSaid("not found below");
   };
   const previous = async () => {
     let end = now.current.line >= 0 ? now.current.line : now.current.lines.length;
@@ -368,7 +368,7 @@ function useFind(
       }
       const before = now.current.firstLine;
       const left = now.current.log.window === null ? 0 : fromOf(now.current.log.window);
-      setSaid(left > 0 ? `looking … ${formatBytes(left)} to go` : "not above this");
+      setSaid(left > 0 ? `searching … ${formatBytes(left)} left` : "not found above");
       if (isStopped.current || left === 0 || !(await now.current.log.earlier())) break;
       await new Promise((resolve) => setTimeout(resolve)); // until it is drawn
       end = before - now.current.firstLine + 1;

@@ -130,7 +130,7 @@ function Head({
         type="button"
         class={`vt-menu${column.isFiltered ? " is-filtered" : ""}`}
         tabIndex={-1}
-        aria-label={`filter ${column.label}${column.isFiltered ? " (is filtered)" : ""}`}
+        aria-label={`filter ${column.label}${column.isFiltered ? " (filtered)" : ""}`}
         onClick={(event) => props.onMenu(index, event.currentTarget)}
       >
         <svg viewBox="0 0 12 12" aria-hidden="true">

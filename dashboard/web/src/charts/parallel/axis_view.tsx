@@ -192,8 +192,8 @@ export function AxisHead(props: HeadProps) {
   return (
     <div class="pc-head" style={style}>
       <button type="button" class="pc-name" tabIndex={isCurrent ? 0 : -1} data-axis={axis.name}
-        title={`${axis.label}: drag to move, click to turn over`}
-        aria-label={`Axis ${axis.label}${place.isFlipped ? ", turned over" : ""}${
+        title={`${axis.label}: drag to move, click to reverse`}
+        aria-label={`Axis ${axis.label}${place.isFlipped ? ", reversed" : ""}${
           selected ? `, ${selected}` : ""}`}
         aria-describedby={keysId} onPointerDown={onPointerDown} onPointerMove={onPointerMove}
         onClick={onClick} onKeyDown={onKeyDown} onFocus={props.onFocus}>
