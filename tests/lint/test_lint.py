@@ -367,6 +367,22 @@ def test_prose_reads_strings_of_sources_where_asked(tree):
         "cli/x.c:4: 'hangs on': write: depends on"]
 
 
+def test_prose_reads_what_a_page_shows(tree):
+    (tree / "dashboard/node_modules").mkdir(parents=True)
+    (tree / "dashboard/node_modules/x.ts").write_text('"it says so"\n')
+    (tree / "dashboard/x.tsx").write_text(
+        SPDX + "// it says\nconst told = `${said} and knows`; // or says\n"
+        "const row = (said: string) => {\n  if (said > \"\") return said;\n"
+        "  return <p class=\"log said\">It {said} tells\n    <b>all</b>."
+        "</p>;\n};\n")
+    result = subprocess.run([HERE / "prose", tree, "dashboard"], text=True,
+                            capture_output=True, timeout=60)
+    assert result.stdout.splitlines() == [
+        "dashboard/x.tsx:3: 'knows': write: has, reads, records, supports",
+        "dashboard/x.tsx:6: 'tells': write: report, print, record; "
+        "'ask and tell' is the interface"]
+
+
 @pytest.fixture
 def page(tmp_path):
     """The page's sources and what is built of them, in a tree of its own."""
