@@ -22,8 +22,10 @@ from programs import BUILD, ROOT, Smtune
 
 # What machines that build set, and a user's does not: trials and the programs
 # that tests start would behave in another way there.
+MAKES = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL")
 for name in list(os.environ):
-    if name == "CI" or name.startswith(("PYTHON", "OPENBLAS_", "OMP_")) and \
+    if name in ("CI", *MAKES) or \
+            name.startswith(("PYTHON", "OPENBLAS_", "OMP_")) and \
             name != "PYTHONPYCACHEPREFIX":
         del os.environ[name]
 

@@ -13,8 +13,13 @@ from programs import ROOT
 pytestmark = pytest.mark.xdist_group("make")
 
 
+# Of the make that runs the tests, as in `make CUDA=no check-e2e`.
+OPTIONS = ("CUDA", "MPI", "NVCC", "MPICC", "CUDA_ARCHES")
+
+
 def make(*words, path=None):
-    env = {**os.environ, "MAKEFLAGS": ""}
+    env = {name: value for name, value in os.environ.items()
+           if name not in OPTIONS}
     if path:
         env["PATH"] = str(path)
     return subprocess.run(
