@@ -3,35 +3,25 @@
 
 import pytest
 
+import files
 from programs import wait_until
 
-TUNE = """
-version: 1
-name: tune
-objective: {metric: loss, goal: minimize}
-parameters: {x: {type: float, min: 0, max: 1}, word: {value: none}}
-search: {method: random, seed: 3}
-budget: {trials: 3, parallel: 1}
-trial: {shell: "%s; echo ${{ x }} > ${{ checkpoint_dir }}/x; echo loss=${{ x }}"}
-"""
-
-TOP = """
-version: 1
-name: top
-params: {n: 2, said: "yes: [it is"}
-steps:
-  tune: {experiment: tune.yaml, with: {budget.trials: "${{ n }}", word: "${{ said }}"}}
-  use:
-    needs: tune
-    shell: "echo ${{ tune.best_x }} ${{ tune.best_loss }} ${{ tune.best_trial }} ${{ tune.trials }} ${{ tune.run }} ${{ tune.best_word }}; cat ${{ tune.best_checkpoint }}/x"
-"""
+TOP = files.workflow("""
+    tune: {experiment: tune.yaml, with: {budget.trials: "${{ n }}", word: "${{ said }}"}}
+    use:
+      needs: tune
+      shell: "echo ${{ tune.best_x }} ${{ tune.best_loss }} ${{ tune.best_trial }} ${{ tune.trials }} ${{ tune.run }} ${{ tune.best_word }}; cat ${{ tune.best_checkpoint }}/x"
+    """, name="top", params={"n": 2, "said": "yes: [it is"})
 
 
 @pytest.fixture
-def file(write):
+def file(write, experiment):
     """A workflow with an experiment, whose trials do something first."""
     def make(first="true", top=TOP):
-        write("tune.yaml", TUNE % first)
+        experiment(f"{first}; echo ${{{{ x }}}} > ${{{{ checkpoint_dir }}}}/x; "
+                   "echo loss=${{ x }}", name="tune", trials=3, parallel=1,
+                   parameters="{x: {type: float, min: 0, max: 1},"
+                              " word: {value: none}}")
         return write("top.yaml", top)
     return make
 
@@ -76,13 +66,10 @@ def test_several_at_once_take_no_slots_themselves(smtune, file):
 def test_workflows_are_steps_and_give_outputs(smtune, file, write):
     write("middle.yaml", TOP.replace("name: top", "name: middle")
           + "outputs: {twice: \"2 * tune.best_x\", n: n}\n")
-    result = smtune("run", file(top="""
-version: 1
-name: top
-steps:
-  inner: {workflow: middle.yaml, with: {n: 1}}
-  use: {needs: inner, shell: "echo ${{ inner.twice }} ${{ inner.n }} ${{ inner.run }}"}
-"""))
+    result = smtune("run", file(top=files.workflow("""
+        inner: {workflow: middle.yaml, with: {n: 1}}
+        use: {needs: inner, shell: "echo ${{ inner.twice }} ${{ inner.n }} ${{ inner.run }}"}
+        """, name="top")))
     assert result.returncode == 0, result.stderr
     assert states(smtune) == dict.fromkeys(
         ["top", "top.inner", "top.inner.tune"], "succeeded")
@@ -143,16 +130,14 @@ def test_a_pause_reaches_what_is_below(smtune, file, write):
     write("go", "")
     smtune.ok("resume", "top")
     assert process.wait(timeout=60) == 0
-def test_what_failed_below_is_tried_again(smtune, file, write):
-    write("middle.yaml", """
-version: 1
-name: middle
-steps:
-  first: {shell: "echo once >> firsts"}
-  second: {needs: first, shell: "test -e go"}
-""")
-    path = file(top="version: 1\nname: top\n"
-                    "steps: {inner: {workflow: middle.yaml}}\n")
+
+
+def test_what_failed_below_is_tried_again(smtune, workflow, write):
+    workflow("""
+        first: {shell: "echo once >> firsts"}
+        second: {needs: first, shell: "test -e go"}
+        """, name="middle")
+    path = workflow("inner: {workflow: middle.yaml}", name="top")
     result = smtune("run", path)
     assert result.returncode == 1
     assert "the child run failed" in result.stderr
@@ -164,14 +149,12 @@ steps:
 
 
 
-def test_what_begins_below_a_paused_run_is_paused(smtune, file, write):
+def test_what_begins_below_a_paused_run_is_paused(smtune, file, workflow,
+                                                  write):
     """It was on its way when its run was paused."""
     path = file()
-    top = smtune.start("run", write("wait.yaml", """
-version: 1
-name: wait
-steps: {first: {shell: "while ! test -e go; do sleep .1; done"}}
-"""))
+    top = smtune.start("run", workflow(
+        'first: {shell: "while ! test -e go; do sleep .1; done"}', name="wait"))
     wait_until(lambda: smtune("trials", "wait", "-o", "jsonl").stdout
                .count('"running"') == 1)
     smtune.ok("pause", "wait")

@@ -12,28 +12,18 @@ import tempfile
 
 import pytest
 
+import files
 from programs import BUILD, wait_until
-
-HEAD = """
-version: 1
-name: exp
-objective: {metric: loss, goal: minimize}
-parameters: {x: {type: float, min: 0, max: 1}}
-search: {method: random, seed: 1}
-"""
 
 NOBODY = 65534
 
 
 @pytest.fixture(params=["auto", "off"])
-def experiment(request, smtune):
-    """experiment(trial, budget): writes exp.yaml, with control groups and
-    without."""
-    def make(trial, budget="{trials: 1}", use=request.param):
-        path = smtune.directory / "exp.yaml"
-        path.write_text(f"{HEAD}budget: {budget}\ntrial:\n{trial}\n"
-                        f"executor: {{name: local, cgroup: {use}}}\n")
-        return path
+def experiment(request, experiment):
+    """With control groups and without."""
+    def make(*words, use=request.param, **keys):
+        return experiment(*words, **{"trials": 1} | keys,
+                          executor={"name": "local", "cgroup": use})
     make.use = request.param
     return make
 
@@ -60,14 +50,12 @@ def leftovers():
 @pytest.mark.sanitized
 def test_memory_limit_and_its_evidence(smtune, experiment):
     path = experiment(f"""\
-  shell: |
-    echo loss=1
-    {sys.executable} -c "
-    import time
-    x = bytearray(b'1') * (200 << 20)
-    time.sleep(300)"
-  resources: {{memory: 64M}}
-""")
+        echo loss=1
+        {sys.executable} -c "
+        import time
+        x = bytearray(b'1') * (200 << 20)
+        time.sleep(300)"
+        """, resources={"memory": "64M"})
     smtune("run", path)
     end = attempt(smtune)
     assert end["cause"] == "oom"
@@ -80,8 +68,7 @@ def test_memory_limit_and_its_evidence(smtune, experiment):
 
 
 def test_a_kill_from_outside_is_not_explained(smtune, experiment):
-    path = experiment("  shell: 'echo loss=1; kill -9 $$'\n"
-                      "  resources: {memory: 64M}")
+    path = experiment("echo loss=1; kill -9 $$", resources={"memory": "64M"})
     smtune("run", path)
     end = attempt(smtune)
     assert end["cause"] == "signal"
@@ -94,12 +81,10 @@ def test_cpus_are_capped(smtune, experiment):
     spin = "import time; end = time.time() + 2\nwhile time.time() < end: pass"
     (smtune.directory / "spin.py").write_text(spin)
     path = experiment(f"""\
-  shell: |
-    for i in 1 2 3; do {sys.executable} {smtune.directory}/spin.py & done
-    wait
-    echo loss=1
-  resources: {{cpus: 1}}
-""")
+        for i in 1 2 3; do {sys.executable} {smtune.directory}/spin.py & done
+        wait
+        echo loss=1
+        """, resources={"cpus": 1})
     smtune.ok("run", path)
     if experiment.use == "auto" and "CPU" in powers(smtune):
         assert attempt(smtune)["cpu_ms"] < 2800
@@ -107,9 +92,8 @@ def test_cpus_are_capped(smtune, experiment):
 
 def test_no_group_is_left(smtune, experiment):
     before = set(leftovers())
-    path = experiment("  shell: '(setsid sleep 300 &); sleep 0.3; echo loss=1'"
-                      "\n  resources: {cpus: 1, memory: 64M}",
-                      "{trials: 4, parallel: 2}")
+    path = experiment("(setsid sleep 300 &); sleep 0.3; echo loss=1", trials=4,
+                      resources={"cpus": 1, "memory": "64M"})
     smtune.ok("run", path)
     wait_until(lambda: not smtune.left_behind(), 10, "an empty house")
     assert set(leftovers()) <= before
@@ -136,12 +120,10 @@ os.rename('{pid_file}.tmp', '{pid_file}')
 time.sleep(1000)
 """)
     path = experiment(f"""\
-  shell: |
-    {sys.executable} {smtune.directory}/hide.py
-    until [ -e {pid_file} ]; do sleep 0.01; done
-    echo up; sleep 300
-  resources: {{grace: 0.2s}}
-""")
+        {sys.executable} {smtune.directory}/hide.py
+        until [ -e {pid_file} ]; do sleep 0.01; done
+        echo up; sleep 300
+        """, resources={"grace": "0.2s"})
     before = set(leftovers())
     engine = smtune.start("run", path)
     wait_until(pid_file.exists)
@@ -157,7 +139,7 @@ time.sleep(1000)
     wait_until(lambda: not smtune.left_behind(), 10, "an empty house")
     wait_until(lambda: not os.path.exists(f"/proc/{hidden}"), 10, "its end")
     assert smtune.json("status", "exp")["state"] == "stopped"
-    smtune.ok("run", experiment("  command: echo loss=1"), "--name", "next")
+    smtune.ok("run", experiment(command="echo loss=1"), "--name", "next")
     wait_until(lambda: set(leftovers()) <= before, 10, "no group left")
 
 
@@ -172,17 +154,13 @@ def nobodys_home():
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be nobody")
 def test_an_ordinary_user_needs_no_groups(smtune, nobodys_home):
     home = nobodys_home
-    (home / "exp.yaml").write_text(f"""{HEAD}
-budget: {{trials: 2, parallel: 2}}
-trial:
-  shell: |
-    echo loss=1
-    setsid sleep 300 &
-    if [ $SMTUNE_JOB = 1 ]; then
-        exec {sys.executable} eat.py
-    fi
-  resources: {{memory: 64M}}
-""")
+    (home / "exp.yaml").write_text(files.experiment(f"""\
+        echo loss=1
+        setsid sleep 300 &
+        if [ $SMTUNE_JOB = 1 ]; then
+            exec {sys.executable} eat.py
+        fi
+        """, trials=2, resources={"memory": "64M"}))
     (home / "eat.py").write_text("import time\n"
                                  "x = bytearray(b'1') * (200 << 20)\n"
                                  "time.sleep(300)\n")

@@ -16,33 +16,13 @@ import pytest
 
 from programs import open_files, wait_until
 
-HEAD = """
-version: 1
-name: exp
-objective: {metric: loss, goal: minimize}
-parameters:
-  x: {type: float, min: 0, max: 1}
-"""
-
 # Says that it runs, and ends when it may.
 SLOW = """\
-  shell: |
     echo $SMTUNE_JOB >>ran.txt
     while [ ! -e go ]; do sleep 0.02; done
     echo loss=${{ x }}
-"""
-QUICK = "  command: echo loss=${{ x }}"
-
-
-@pytest.fixture
-def experiment(smtune):
-    """experiment(trial, budget, search): writes exp.yaml; its path."""
-    def make(trial, budget="{trials: 6, parallel: 2}", search="random"):
-        path = smtune.directory / "exp.yaml"
-        path.write_text(f"{HEAD}search: {{method: {search}, seed: 3}}\n"
-                        f"budget: {budget}\ntrial:\n{trial}\n")
-        return path
-    return make
+    """
+WAITS = "while [ ! -e go ]; do sleep 0.02; done; "
 
 
 def ran(smtune):
@@ -97,12 +77,10 @@ def proved(smtune):
 @pytest.mark.sanitized
 def test_ctrl_c_three_times_kills(smtune, experiment):
     path = experiment("""\
-  shell: |
-    trap '' TERM
-    echo $SMTUNE_JOB >>ran.txt
-    while :; do sleep 0.02; done
-  resources: {grace: 500s}
-""")
+        trap '' TERM
+        echo $SMTUNE_JOB >>ran.txt
+        while :; do sleep 0.02; done
+        """, resources={"grace": "500s"})
     pressed = []
 
     def during(process, shown):
@@ -165,8 +143,7 @@ def test_a_lost_terminal_ends_nothing(smtune, experiment, term):
 @pytest.mark.parametrize("term", ["xterm", "dumb"])
 def test_a_terminal_that_nobody_reads_holds_nothing_up(smtune, experiment,
                                                        term):
-    path = experiment("  shell: echo loss=${{ x }}",
-                      "{trials: 1500, parallel: 2}")
+    path = experiment("echo loss=${{ x }}", trials=1500)
     terminal = Terminal(smtune, "run", path, term=term)
     wait_until(lambda: status(smtune)["state"] == "succeeded", 120)
     terminal.hang_up()
@@ -185,8 +162,7 @@ def test_a_broken_pipe_ends_nothing(smtune, experiment):
 
 def test_a_full_pipe_holds_nothing_up(smtune, experiment):
     """Whatever is written to it before it is full."""
-    path = experiment("  shell: echo loss=0.$((1000 - SMTUNE_JOB))",
-                      "{trials: 900, parallel: 2}")
+    path = experiment("echo loss=0.$((1000 - SMTUNE_JOB))", trials=900)
     ours, theirs = os.pipe()
     engine = smtune.start("run", path, stdout=subprocess.DEVNULL,
                           stderr=theirs)
@@ -200,7 +176,7 @@ def test_a_full_pipe_holds_nothing_up(smtune, experiment):
 
 def test_attach_shows_what_run_shows(smtune, experiment):
     # as many lines as may come at once
-    path = experiment(SLOW, "{trials: 4, parallel: 2}")
+    path = experiment(SLOW, trials=4)
     detach(smtune, path)
     running(smtune, 2)
     attached = smtune.start("attach", "exp")
@@ -225,8 +201,7 @@ def subscribers(smtune):
 
 
 def test_attach_ends_with_the_runs_status(smtune, experiment):
-    detach(smtune, experiment("  shell: 'while [ ! -e go ]; do sleep 0.02; "
-                              "done; exit 3'"))
+    detach(smtune, experiment(WAITS + "exit 3"))
     attached = smtune.start("attach", "exp", "-o", "json")
     wait_until(lambda: len(subscribers(smtune)) > 0)
     go(smtune)
@@ -297,10 +272,8 @@ def test_stop_and_the_engine_dies_of_something_else(smtune, experiment):
 def test_stop_and_the_run_is_over(smtune, experiment):
     """Its engine still waits for a receiver that never answers."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        path = experiment(QUICK, "{trials: 1}")
-        with path.open("a") as file:
-            file.write("notify: [{url: http://127.0.0.1:%d/}]\n"
-                       % silent.getsockname()[1])
+        path = experiment(trials=1, notify=[
+            {"url": "http://127.0.0.1:%d/" % silent.getsockname()[1]}])
         engine = smtune.start("run", path)
         wait_until(lambda: status(smtune)["state"] == "succeeded")
         said = smtune("stop", "exp")
@@ -313,8 +286,7 @@ def test_stop_and_the_run_is_over(smtune, experiment):
 
 def test_a_stopped_reader_holds_nobody_up(smtune, experiment):
     """attach is stopped by ^Z; what it missed it does without."""
-    path = experiment("  shell: 'while [ ! -e go ]; do sleep 0.02; done; "
-                      "echo loss=${{ x }}'", "{trials: 2000, parallel: 2}")
+    path = experiment(WAITS + "echo loss=${{ x }}", trials=2000)
     detach(smtune, path)
     attached = smtune.start("attach", "exp")
     wait_until(lambda: len(subscribers(smtune)) > 0)
@@ -420,7 +392,7 @@ def test_what_cannot_be_answered_for_is_not_done(smtune, experiment):
 
 
 def test_the_run_goes_on_without_a_socket(smtune, experiment):
-    path = experiment(QUICK)
+    path = experiment()
     (smtune.store / "runs/exp/control.sock/in the way").mkdir(parents=True)
     result = smtune("run", path)
     assert result.returncode == 0
@@ -463,7 +435,7 @@ def test_pause_now_interrupts(smtune, experiment):
 
 
 def test_a_paused_run_ends_when_nothing_is_left(smtune, experiment):
-    detach(smtune, experiment(SLOW, "{trials: 2, parallel: 2}"))
+    detach(smtune, experiment(SLOW, trials=2))
     running(smtune, 2)
     smtune.ok("pause", "exp")
     go(smtune)
@@ -490,9 +462,7 @@ def test_a_paused_run_is_stopped_killed_and_taken_up(smtune, experiment):
 
 
 def test_paused_time_is_not_in_the_budget(smtune, experiment):
-    path = experiment("  shell: 'while [ ! -e go ]; do sleep 0.02; done; "
-                      "echo loss=${{ x }}'",
-                      "{trials: 4, parallel: 2, time: 3s}")
+    path = experiment(WAITS + "echo loss=${{ x }}", trials=4, time="3s")
     detach(smtune, path)
     wait_until(lambda: status(smtune)["trials"]["running"] == 2)
     smtune.ok("pause", "exp")
@@ -509,12 +479,10 @@ def test_paused_time_is_not_in_the_budget(smtune, experiment):
 
 
 def test_what_rests_in_a_pause_goes_on_after_it(smtune, experiment):
-    path = experiment("  shell: 'while [ ! -e go ]; do sleep 0.02; done; "
-                      "echo loss=${{ x }} at ${{ epochs }}'",
-                      "{trials: 3, parallel: 3}")
-    path.write_text(path.read_text() +
-                    "schedule: {method: asha, type: promotion, resource: epochs, "
-                    "min: 1, max: 3, eta: 3}\n")
+    path = experiment(
+        WAITS + "echo loss=${{ x }} at ${{ epochs }}", trials=3, parallel=3,
+        schedule="{method: asha, type: promotion, resource: epochs,"
+                 " min: 1, max: 3, eta: 3}")
     detach(smtune, path)
     wait_until(lambda: status(smtune)["trials"]["running"] == 3)
     smtune.ok("pause", "exp")
@@ -531,12 +499,11 @@ def test_what_rests_in_a_pause_goes_on_after_it(smtune, experiment):
 
 # Fails until it is mended; says which attempt it is.
 BROKEN = """\
-  shell: |
     echo $SMTUNE_ATTEMPT_NUMBER >>$SMTUNE_CHECKPOINT_DIR/attempts
     if [ $((SMTUNE_JOB % 4)) = 3 ] && [ ! -e mended ]; then exit 4; fi
     echo loss=${{ x }}
-  retry: [{match: "exit:4", max: 1, delay: 1ms}]
-"""
+    """
+RETRY = '[{match: "exit:4", max: 1, delay: 1ms}]'
 
 
 def mend(smtune):
@@ -545,7 +512,7 @@ def mend(smtune):
 
 @pytest.mark.parametrize("search", ["random", "tpe", "cmaes"])
 def test_retry_of_a_run_that_is_over(smtune, experiment, search):
-    path = experiment(BROKEN, "{trials: 20, parallel: 2}", search)
+    path = experiment(BROKEN, trials=20, method=search, retry=RETRY)
     smtune.ok("run", path)
     assert smtune.states().count("failed") == 5
     mend(smtune)
@@ -568,7 +535,7 @@ def test_retry_of_a_run_that_is_over(smtune, experiment, search):
 
 
 def test_retries_begin_anew(smtune, experiment):
-    path = experiment(BROKEN, "{trials: 3, parallel: 1}")
+    path = experiment(BROKEN, trials=3, parallel=1, retry=RETRY)
     smtune.ok("run", path)
     assert smtune.json("trials", "exp")[2]["attempts"] == 2
     smtune.ok("retry", "exp", "3")
@@ -580,7 +547,7 @@ def test_retries_begin_anew(smtune, experiment):
 
 
 def test_what_cannot_be_retried(smtune, experiment):
-    detach(smtune, experiment(SLOW, "{trials: 3, parallel: 1}"))
+    detach(smtune, experiment(SLOW, trials=3, parallel=1))
     running(smtune, 1)
     for live in (True, False):
         if not live:
@@ -599,10 +566,9 @@ def test_what_cannot_be_retried(smtune, experiment):
 def test_a_success_is_run_again_by_force(smtune, experiment):
     """The best one, which is then forgotten, by a curve's best value."""
     path = experiment("""\
-  shell: |
-    if [ $SMTUNE_JOB = 2 ] && [ ! -e mended ]; then echo loss=-5; fi
-    echo loss=$SMTUNE_JOB
-""", "{trials: 4, parallel: 1, target: 0}", "tpe")
+        if [ $SMTUNE_JOB = 2 ] && [ ! -e mended ]; then echo loss=-5; fi
+        echo loss=$SMTUNE_JOB
+        """, trials=4, parallel=1, target=0, method="tpe")
     smtune("run", path, "--set", "objective={metric: loss, value: best}")
     assert smtune.json("best", "exp")["value"] == -5
     assert status(smtune)["reason"] == "the target was reached"
@@ -617,12 +583,11 @@ def test_a_success_is_run_again_by_force(smtune, experiment):
 @pytest.mark.parametrize("search", ["random", "tpe"])
 def test_retry_in_a_live_run(smtune, experiment, search):
     path = experiment("""\
-  shell: |
-    echo $SMTUNE_JOB >>ran.txt
-    if [ $SMTUNE_JOB = 2 ] && [ ! -e mended ]; then exit 4; fi
-    while [ $SMTUNE_JOB = 5 ] && [ ! -e go ]; do sleep 0.02; done
-    echo loss=${{ x }}
-""", "{trials: 16, parallel: 2}", search)
+        echo $SMTUNE_JOB >>ran.txt
+        if [ $SMTUNE_JOB = 2 ] && [ ! -e mended ]; then exit 4; fi
+        while [ $SMTUNE_JOB = 5 ] && [ ! -e go ]; do sleep 0.02; done
+        echo loss=${{ x }}
+        """, trials=16, method=search)
     detach(smtune, path)
     wait_until(lambda: "succeeded" in smtune.states()[5:])
     mend(smtune)
@@ -644,15 +609,14 @@ def test_retry_survives_the_engine(smtune, experiment):
     """Killed while what was put back runs: the record says so, and the search
     goes on as it would have."""
     path = experiment("""\
-  shell: |
-    echo $SMTUNE_JOB >>ran.txt
-    if [ $SMTUNE_JOB = 3 ] && [ ! -e mended ]; then exit 4; fi
-    wait=go; if [ $SMTUNE_JOB = 9 ]; then wait=mended; fi
-    if [ $SMTUNE_JOB -gt 8 ] || [ -e mended ]; then
-        while [ ! -e $wait ]; do sleep 0.02; done
-    fi
-    echo loss=${{ x }}
-""", "{trials: 20, parallel: 2}", "tpe")
+        echo $SMTUNE_JOB >>ran.txt
+        if [ $SMTUNE_JOB = 3 ] && [ ! -e mended ]; then exit 4; fi
+        wait=go; if [ $SMTUNE_JOB = 9 ]; then wait=mended; fi
+        if [ $SMTUNE_JOB -gt 8 ] || [ -e mended ]; then
+            while [ ! -e $wait ]; do sleep 0.02; done
+        fi
+        echo loss=${{ x }}
+        """, trials=20, method="tpe")
     detach(smtune, path)
     running(smtune, 2)
     smtune.ok("pause", "exp")
@@ -674,14 +638,13 @@ def test_retry_beyond_the_budget(smtune, experiment):
     """What ended the run does not end what was put back, and lets nothing else
     begin."""
     path = experiment("""\
-  shell: |
-    if [ $SMTUNE_JOB = 1 ] && [ ! -e mended ]; then exit 4; fi
-    if [ $SMTUNE_JOB = 1 ]; then
-      while [ ! -e go ]; do sleep 0.02; done
-      echo loss=1; exit
-    fi
-    echo loss=${{ x }}; while [ ! -e mended ]; do sleep 0.02; done
-""", "{trials: 5000, parallel: 2, time: 1s}")
+        if [ $SMTUNE_JOB = 1 ] && [ ! -e mended ]; then exit 4; fi
+        if [ $SMTUNE_JOB = 1 ]; then
+          while [ ! -e go ]; do sleep 0.02; done
+          echo loss=1; exit
+        fi
+        echo loss=${{ x }}; while [ ! -e mended ]; do sleep 0.02; done
+        """, trials=5000, time="1s")
     smtune("run", path)
     assert status(smtune)["reason"] == (
         "no trial succeeded: time budget used up")

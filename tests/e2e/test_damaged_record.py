@@ -7,42 +7,24 @@ import sqlite3
 
 import pytest
 
+from files import experiment, workflow
+
 pytestmark = pytest.mark.sanitized
 
-EXPERIMENT = """\
-version: 1
-name: it
-objective: {metric: loss, goal: minimize}
-parameters: {x: {type: float, min: 0, max: 1}}
-search: {method: random, seed: 1}
-budget: {trials: 3, parallel: 1}
-trial:
-  shell: "echo ran >>seen; echo loss=1; exit $((SMTUNE_JOB > 1))"
-"""
-
-SCHEDULED = """\
-version: 1
-name: it
-objective: {metric: loss, goal: minimize}
-parameters: {x: {type: float, min: 0, max: 1}}
-search: {method: random, seed: 1}
-schedule: {method: threshold, upper: 1, resource: epochs, max: 3}
-budget: {trials: 2, parallel: 1}
-trial:
-  shell: |
+EXPERIMENT = experiment(
+    "echo ran >>seen; echo loss=1; exit $((SMTUNE_JOB > 1))", name="it",
+    trials=3, parallel=1)
+SCHEDULED = experiment("""
     echo ran >>seen
     for epoch in 1 2 3; do echo epoch=$epoch loss=0.5; done
-"""
-
-WORKFLOW = """\
-version: 1
-name: it
-steps:
-  a:
-    matrix: {p: [1, 2]}
-    shell: "echo ran >>seen; echo loss=${{ p }}"
-  b: {needs: a, shell: "echo ran >>seen; exit 1"}
-"""
+    """, name="it", trials=2, parallel=1,
+    schedule="{method: threshold, upper: 1, resource: epochs, max: 3}")
+WORKFLOW = workflow("""
+    a:
+      matrix: {p: [1, 2]}
+      shell: "echo ran >>seen; echo loss=${{ p }}"
+    b: {needs: a, shell: "echo ran >>seen; exit 1"}
+    """, name="it")
 
 FIRST = "(SELECT min(id) FROM job)"
 LAST = "(SELECT max(id) FROM job)"
@@ -130,9 +112,8 @@ def test_what_cannot_be_is_said(smtune, text):
         assert dump(smtune.store) == before, damage
 
 
-RETRY = EXPERIMENT.replace("trials: 3", "trials: 1").replace(
-    "SMTUNE_JOB > 1", "1").replace(
-    "trial:\n", "trial:\n  retry: [{match: ['exit:1'], max: 1, delay: 0}]\n")
+RETRY = experiment("echo ran >>seen; echo loss=1; exit 1", name="it", trials=1,
+                   parallel=1, retry="[{match: ['exit:1'], max: 1, delay: 0}]")
 AGAIN = ("UPDATE run SET state = 'running', ended_ms = NULL;"
          "UPDATE job SET state = 'ready', ended_ms = NULL, told = NULL;")
 

@@ -3,25 +3,6 @@
 
 import pytest
 
-HEAD = """\
-version: 1
-name: exp
-objective: {metric: loss, goal: minimize}
-parameters:
-  x: {type: float, min: 0, max: 1}
-"""
-
-
-@pytest.fixture
-def experiment(smtune):
-    """experiment(shell, budget, retry): writes exp.yaml; its path."""
-    def make(shell, budget, retry="[]"):
-        path = smtune.directory / "exp.yaml"
-        path.write_text(f"{HEAD}budget: {budget}\n"
-                        f"trial: {{shell: {shell!r}, retry: {retry}}}\n")
-        return path
-    return make
-
 
 def row(smtune):
     return next(r for r in smtune.json("ls") if r["name"] == "exp")
@@ -38,7 +19,7 @@ BROKEN = "test -e mended || { echo no module named torch; exit 1; }; " \
 
 @pytest.mark.sanitized
 def test_a_script_that_is_broken_ends_the_run(smtune, experiment):
-    path = experiment(BROKEN, "{trials: 40, parallel: 2}")
+    path = experiment(BROKEN, trials=40)
     result = smtune("run", path)
     assert result.returncode == 1
     assert ("smtune: run 'exp': the first 10 trials all failed; trial 1 "
@@ -55,7 +36,7 @@ def test_a_script_that_is_broken_ends_the_run(smtune, experiment):
 
 
 def test_a_script_that_was_mended_goes_on(smtune, experiment):
-    path = experiment(BROKEN, "{trials: 30, parallel: 1}")
+    path = experiment(BROKEN, trials=30, parallel=1)
     result = smtune("run", path)
     assert result.returncode == 1
     assert "smtune retry exp --failed" in result.stderr
@@ -71,9 +52,8 @@ def test_a_script_that_was_mended_goes_on(smtune, experiment):
 def test_failures_are_counted_after_their_retries(smtune, experiment):
     path = experiment(
         "test $SMTUNE_JOB -le 4 || test $SMTUNE_ATTEMPT_NUMBER = 2 || exit 3; "
-        "test $SMTUNE_JOB -le 6 || exit 4; echo loss=1",
-        "{trials: 40, parallel: 1, failures: 3}",
-        retry="[{match: exit, max: 1, delay: 0s}]")
+        "test $SMTUNE_JOB -le 6 || exit 4; echo loss=1", trials=40, parallel=1,
+        failures=3, retry="[{match: exit, max: 1, delay: 0s}]")
     result = smtune("run", path)
     assert result.returncode == 1
     assert ("smtune: run 'exp': too many failed trials "
@@ -87,7 +67,7 @@ def test_failures_are_counted_after_their_retries(smtune, experiment):
 
 
 def test_none_tries_all_whatever_fails(smtune, experiment):
-    path = experiment("exit 1", "{trials: 14, parallel: 2, failures: none}")
+    path = experiment("exit 1", trials=14, failures="none")
     result = smtune("run", path)
     assert result.returncode == 6
     assert row(smtune)["trials"] == 14
@@ -109,14 +89,14 @@ def assert_it_was_in_vain(smtune, result, why, words=""):
 
 
 def test_trials_that_are_stopped_by_the_time_are_no_success(smtune, experiment):
-    result = smtune("run", experiment("sleep 600", "{time: 1s, parallel: 2}"))
+    result = smtune("run", experiment("sleep 600", trials=None, time="1s"))
     assert result.returncode == 6
     assert_it_was_in_vain(smtune, result, "time budget used up")
 
 
 def test_a_finished_run_was_in_vain_no_more(smtune, experiment):
-    path = experiment("test -e mended || exit 1; echo loss=1",
-                      "{trials: 3, parallel: 1}")
+    path = experiment("test -e mended || exit 1; echo loss=1", trials=3,
+                      parallel=1)
     assert smtune("run", path).returncode == 6
     (smtune.directory / "mended").touch()
     smtune.ok("retry", "exp", "2")
@@ -125,7 +105,7 @@ def test_a_finished_run_was_in_vain_no_more(smtune, experiment):
 
 
 def test_a_limit_of_its_own_is_not_the_first_ten(smtune, experiment):
-    path = experiment("exit 1", "{trials: 14, parallel: 1, failures: 12}")
+    path = experiment("exit 1", trials=14, parallel=1, failures=12)
     assert smtune("run", path).returncode == 1
     assert 12 <= row(smtune)["trials"] <= 13
     assert "until 12 trials failed" in smtune.ok("plan", path)
@@ -135,23 +115,20 @@ def test_what_failures_cannot_be(smtune, experiment):
     for value, text in (("0", "must be at least 1, not 0"),
                         ("nono", "cannot be 'nono'"),
                         ("1.5", "must be a whole number or text, not")):
-        result = smtune("validate",
-                        experiment("exit 1", f"{{failures: {value}}}"))
+        result = smtune("validate", experiment("exit 1", failures=value))
         assert result.returncode == 3
         assert text in result.stderr
 
 
-def test_a_step_that_tries_again_begins_a_run_anew(smtune, experiment, write):
+def test_a_step_that_tries_again_begins_a_run_anew(smtune, experiment,
+                                                   workflow):
     experiment('echo >>count; test $(wc -l <count) -gt 13 || exit 1; '
-               'echo loss=1', "{trials: 20, parallel: 1}")
-    write("flow.yaml", """\
-        version: 1
-        steps:
-          tune:
-            experiment: exp.yaml
-            retry: [{match: exit, max: 1, delay: 0s}]
-        """)
-    smtune.ok("run", "flow.yaml")
+               'echo loss=1', trials=20, parallel=1)
+    smtune.ok("run", workflow("""
+        tune:
+          experiment: exp.yaml
+          retry: [{match: exit, max: 1, delay: 0s}]
+        """))
     assert [(run["name"], run["state"]) for run in
             sorted(smtune.json("ls"), key=lambda run: run["id"])] == [
         ("flow", "succeeded"), ("flow.tune", "failed"),

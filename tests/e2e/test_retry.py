@@ -9,25 +9,6 @@ import pytest
 
 from programs import wait_until
 
-HEAD = """
-version: 1
-name: exp
-objective: {metric: loss, goal: minimize}
-parameters:
-  x: {type: float, min: 0, max: 1}
-search: {method: random, seed: 3}
-"""
-
-
-@pytest.fixture
-def experiment(smtune):
-    """experiment(trial, budget): writes exp.yaml; its path."""
-    def make(trial, budget="{trials: 1}"):
-        path = smtune.directory / "exp.yaml"
-        path.write_text(f"{HEAD}budget: {budget}\ntrial:\n{trial}\n")
-        return path
-    return make
-
 
 def attempts(smtune, trial=1):
     return smtune.json("show", "exp", trial)["attempts"]
@@ -41,30 +22,25 @@ def causes(smtune, trial=1):
 @pytest.mark.parametrize("match", ["signal:SEGV", "signal:sigsegv",
                                    "signal:11", "signal"])
 def test_a_signal(smtune, experiment, match):
-    path = experiment(f"""\
-  shell: if [ $SMTUNE_ATTEMPT_NUMBER = 1 ]; then kill -SEGV $$; fi; echo loss=1
-  retry: [{{match: ["signal:BUS"]}}, {{match: "{match}"}}]
-""")
+    path = experiment(
+        "test $SMTUNE_ATTEMPT_NUMBER != 1 || kill -SEGV $$; echo loss=1",
+        trials=1, retry=[{"match": ["signal:BUS"]}, {"match": match}])
     smtune.ok("run", path)
     assert causes(smtune) == ["signal", "ok"]
     assert attempts(smtune)[0]["signal"] == signal.SIGSEGV
 
 
 def test_a_signal_that_no_rule_names(smtune, experiment):
-    path = experiment("""\
-  shell: kill -BUS $$
-  retry: [{match: ["signal:SEGV", "exit:1-255", "log:."]}]
-""")
+    path = experiment("kill -BUS $$", trials=1, retry=[
+        {"match": ["signal:SEGV", "exit:1-255", "log:."]}])
     assert smtune("run", path).returncode == 6
     assert causes(smtune) == ["signal"]
 
 
 def test_a_range_of_exit_statuses(smtune, experiment):
-    path = experiment("""\
-  shell: |
-    case $SMTUNE_ATTEMPT_NUMBER in 1) exit 5;; 2) exit 10;; 3) exit 11;; esac
-  retry: [{match: "exit:5-10", max: 9}]
-""")
+    path = experiment(
+        "case $SMTUNE_ATTEMPT_NUMBER in 1) exit 5;; 2) exit 10;; 3) exit 11;; "
+        "esac", trials=1, retry=[{"match": "exit:5-10", "max": 9}])
     assert smtune("run", path).returncode == 6
     assert [a["exit_code"] for a in attempts(smtune)] == [5, 10, 11]
 
@@ -72,16 +48,14 @@ def test_a_range_of_exit_statuses(smtune, experiment):
 def test_what_the_log_says(smtune, experiment):
     """Of the log's end, whatever bytes are in it; nothing said: no retry."""
     path = experiment("""\
-  shell: |
-    head -c 400000 /dev/zero
-    if [ $SMTUNE_JOB = 2 ]; then echo NCCL timed out; exit 1; fi
-    if [ $SMTUNE_JOB = 3 ]; then echo 'NCCL: late timeout'; sleep 0; kill $$; fi
-    if [ $SMTUNE_ATTEMPT_NUMBER -le 2 ]; then
-      printf '\\nwatchdog: NCCL: a timeout\\r\\n\\377bye'; exit 1
-    fi
-    echo; echo loss=1
-  retry: [{match: "log:NCCL.*timeout$", max: 2}]
-""", "{trials: 3}")
+        head -c 400000 /dev/zero
+        if [ $SMTUNE_JOB = 2 ]; then echo NCCL timed out; exit 1; fi
+        if [ $SMTUNE_JOB = 3 ]; then echo 'NCCL: late timeout'; sleep 0; kill $$; fi
+        if [ $SMTUNE_ATTEMPT_NUMBER -le 2 ]; then
+          printf '\\nwatchdog: NCCL: a timeout\\r\\n\\377bye'; exit 1
+        fi
+        echo; echo loss=1
+        """, trials=3, retry=[{"match": "log:NCCL.*timeout$", "max": 2}])
     smtune.ok("run", path)
     assert causes(smtune, 1) == ["exit", "exit", "ok"]
     assert causes(smtune, 2) == ["exit"]
@@ -90,13 +64,12 @@ def test_what_the_log_says(smtune, experiment):
 
 def test_the_first_rule_decides_and_each_counts_for_itself(smtune, experiment):
     path = experiment("""\
-  shell: |
-    case $SMTUNE_ATTEMPT_NUMBER in
-    1) echo slow; exit 3;; 2) exit 3;; 3) echo slow; exit 3;;
-    *) echo slow; exit 3;;
-    esac
-  retry: [{match: "log:slow", max: 2}, {match: [exit], max: 5}]
-""")
+        case $SMTUNE_ATTEMPT_NUMBER in
+        1) echo slow; exit 3;; 2) exit 3;; 3) echo slow; exit 3;;
+        *) echo slow; exit 3;;
+        esac
+        """, trials=1,
+        retry="[{match: 'log:slow', max: 2}, {match: [exit], max: 5}]")
     assert smtune("run", path).returncode == 6
     assert len(attempts(smtune)) == 4
     rules = smtune.query("SELECT rule FROM attempt ORDER BY number")
@@ -105,16 +78,14 @@ def test_the_first_rule_decides_and_each_counts_for_itself(smtune, experiment):
 
 def test_out_of_memory_and_again_with_more(smtune, experiment):
     path = experiment("""\
-  shell: |
-    echo $SMTUNE_MEMORY_BYTES >>memory.txt
-    exec python3 -c "
-    import time
-    data = b'x' * (150 << 20)
-    time.sleep(2)
-    print('loss=1')"
-  resources: {memory: 64M}
-  retry: [{match: oom, max: 3, scale: {memory: 2}, cap: {memory: 220M}}]
-""")
+        echo $SMTUNE_MEMORY_BYTES >>memory.txt
+        exec python3 -c "
+        import time
+        data = b'x' * (150 << 20)
+        time.sleep(2)
+        print('loss=1')"
+        """, trials=1, resources="{memory: 64M}",
+        retry="[{match: oom, max: 3, scale: {memory: 2}, cap: {memory: 220M}}]")
     smtune.ok("run", path)
     assert causes(smtune) == ["oom", "oom", "ok"]
     had = (smtune.directory / "memory.txt").read_text().split()
@@ -127,14 +98,12 @@ def test_out_of_memory_and_again_with_more(smtune, experiment):
 
 def test_more_of_each_but_not_than_there_is(smtune, experiment):
     path = experiment("""\
-  shell: |
-    echo $SMTUNE_CPUS $SMTUNE_TIME_MS ${SMTUNE_GPUS-none} >>had.txt
-    test $SMTUNE_ATTEMPT_NUMBER = 3 || exit 1
-    echo loss=1
-  resources: {cpus: 1, time: 100s}
-  retry: [{match: exit, max: 3, scale: {cpus: 3, time: 1.5}}]
-executor: {name: local, cpus: 2}
-""")
+        echo $SMTUNE_CPUS $SMTUNE_TIME_MS ${SMTUNE_GPUS-none} >>had.txt
+        test $SMTUNE_ATTEMPT_NUMBER = 3 || exit 1
+        echo loss=1
+        """, trials=1, resources="{cpus: 1, time: 100s}",
+        retry="[{match: exit, max: 3, scale: {cpus: 3, time: 1.5}}]",
+        executor="{name: local, cpus: 2}")
     smtune.ok("run", path)
     had = (smtune.directory / "had.txt").read_text().splitlines()
     assert had == ["1 100000 none", "2 150000 none", "2 225000 none"]
@@ -142,17 +111,15 @@ executor: {name: local, cpus: 2}
         "next: 2 CPUs (all of the machine), time 2m 30s"
 
 
-RETRYING = """\
-  shell: |
-    echo $SMTUNE_ATTEMPT_NUMBER $SMTUNE_TIME_MS >>had.txt
-    while [ -e hold ]; do sleep 0.02; done
-    exit 4
-  resources: {time: 100s}
-  retry:
-    - {match: "log:nothing", max: 9}
-    - {match: "exit:4", max: 3, delay: 100ms, scale: {time: 2},
-       cap: {time: 700s}}
-"""
+def retrying(experiment, delay="100ms"):
+    return experiment("""\
+        echo $SMTUNE_ATTEMPT_NUMBER $SMTUNE_TIME_MS >>had.txt
+        while [ -e hold ]; do sleep 0.02; done
+        exit 4
+        """, trials=1, resources="{time: 100s}", retry=[
+        {"match": "log:nothing", "max": 9},
+        {"match": "exit:4", "max": 3, "delay": delay, "scale": {"time": 2},
+         "cap": {"time": "700s"}}])
 
 
 def had(smtune):
@@ -163,7 +130,7 @@ def had(smtune):
 @pytest.mark.parametrize("cut", [signal.SIGKILL, signal.SIGTERM])
 def test_a_run_cut_off_keeps_counters_and_resources(smtune, experiment, cut):
     """Cut off in each attempt: what was ended by us counts as no retry."""
-    path = experiment(RETRYING)
+    path = retrying(experiment)
     hold = smtune.directory / "hold"
     hold.touch()
     engine = smtune.start("run", path)
@@ -188,7 +155,7 @@ def test_a_run_cut_off_keeps_counters_and_resources(smtune, experiment, cut):
 
 
 def test_a_due_time_survives_a_restart(smtune, experiment):
-    path = experiment(RETRYING.replace("100ms", "1h"))
+    path = retrying(experiment, delay="1h")
     engine = smtune.start("run", path)
     wait_until(lambda: had(smtune) and smtune.states() == ["waiting"])
     due = smtune.query("SELECT due_ms - a.ended_ms FROM job, attempt AS a")

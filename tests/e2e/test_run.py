@@ -8,27 +8,8 @@ import subprocess
 
 import pytest
 
+import files
 from programs import wait_until
-
-HEAD = """
-version: 1
-name: exp
-objective: {metric: loss, goal: minimize}
-parameters:
-  x: {type: float, min: 0, max: 1}
-  k: {type: categorical, values: [a, b]}
-search: {method: random, seed: 3}
-"""
-
-
-@pytest.fixture
-def experiment(smtune):
-    """experiment(trial, budget): writes exp.yaml; its path."""
-    def make(trial, budget="{trials: 6, parallel: 2}", extra=""):
-        path = smtune.directory / "exp.yaml"
-        path.write_text(f"{HEAD}budget: {budget}\ntrial:\n{trial}\n{extra}\n")
-        return path
-    return make
 
 
 def trials(smtune, run="exp"):
@@ -38,7 +19,7 @@ def trials(smtune, run="exp"):
 @pytest.mark.quick
 @pytest.mark.sanitized
 def test_every_trial_is_run_and_recorded(smtune, experiment):
-    path = experiment("  command: echo loss=${{ x }}")
+    path = experiment(parameters=files.X_AND_K)
     result = smtune("run", path)
     assert result.returncode == 0, result.stderr
     rows = trials(smtune)
@@ -55,10 +36,9 @@ def test_every_trial_is_run_and_recorded(smtune, experiment):
 
 def test_the_best_trials_checkpoints(smtune, experiment):
     path = experiment("""\
-  shell: |
-    if [ $SMTUNE_JOB = 3 ]; then touch $SMTUNE_CHECKPOINT_DIR/model; fi
-    echo loss=$((10 - SMTUNE_JOB))
-""", "{trials: 3, parallel: 1}")
+        if [ $SMTUNE_JOB = 3 ]; then touch $SMTUNE_CHECKPOINT_DIR/model; fi
+        echo loss=$((10 - SMTUNE_JOB))
+        """, trials=3, parallel=1)
     smtune.ok("run", path)
     folder = smtune.ok("best", "exp", "--checkpoints").strip()
     assert os.listdir(folder) == ["model"]
@@ -68,19 +48,12 @@ def test_the_best_trials_checkpoints(smtune, experiment):
     assert smtune("best", "exp-2", "--checkpoints").returncode == 4
 
 
-def test_commands_that_cannot_start_among_many(smtune):
+def test_commands_that_cannot_start_among_many(smtune, experiment):
     """Starts overlap then; each fails with its own reason all the same."""
-    path = smtune.directory / "exp.yaml"
-    path.write_text("""
-version: 1
-name: exp
-objective: {metric: loss, goal: minimize}
-parameters:
-  p: {type: categorical, values: [/bin/echo, /nowhere/echo, echo, nowhere]}
-search: {method: random, seed: 3}
-budget: {trials: 100, parallel: 2}
-trial: {command: "${{ p }} loss=1", resources: {cpus: 0}}
-""")
+    path = experiment(
+        command="${{ p }} loss=1", trials=100, resources={"cpus": 0},
+        parameters={"p": {"type": "categorical", "values": [
+            "/bin/echo", "/nowhere/echo", "echo", "nowhere"]}})
     smtune("run", path)
     rows = trials(smtune)
     assert len(rows) == 100
@@ -90,7 +63,7 @@ trial: {command: "${{ p }} loss=1", resources: {cpus: 0}}
 
 
 def test_results_as_json(smtune, experiment):
-    path = experiment("  command: echo loss=${{ x }}")
+    path = experiment()
     result = smtune.json("run", path)
     assert result["run"] == "exp"
     assert result["state"] == "succeeded"
@@ -99,8 +72,8 @@ def test_results_as_json(smtune, experiment):
 
 
 def test_parallelism_does_not_change_the_trials(smtune, experiment):
-    path = experiment("  command: echo loss=${{ x }}",
-                      "{trials: 40, parallel: 1}")
+    path = experiment(trials=40, parallel=1,
+                      parameters=files.X_AND_K)
     smtune.ok("run", path, "--name", "one")
     smtune.ok("run", path, "--name", "many", "--set", "budget.parallel=8")
     assert [t["params"] for t in trials(smtune, "one")] == \
@@ -109,14 +82,13 @@ def test_parallelism_does_not_change_the_trials(smtune, experiment):
 
 def test_failures_are_told_apart(smtune, experiment):
     path = experiment("""\
-  shell: |
-    case $SMTUNE_JOB in
-    1) exit 3 ;;
-    2) kill -9 $$ ;;
-    3) echo nothing to see ;;
-    *) echo loss=0.5 ;;
-    esac
-""", "{trials: 4, parallel: 1}")
+        case $SMTUNE_JOB in
+        1) exit 3 ;;
+        2) kill -9 $$ ;;
+        3) echo nothing to see ;;
+        *) echo loss=0.5 ;;
+        esac
+        """, trials=4, parallel=1)
     assert smtune("run", path).returncode == 0
     rows = trials(smtune)
     assert [row["cause"] for row in rows] == ["exit", "signal", "no_metric",
@@ -126,19 +98,18 @@ def test_failures_are_told_apart(smtune, experiment):
 
 
 def test_all_failed_is_status_6(smtune, experiment):
-    result = smtune("run", experiment("  command: sh -c 'echo bad; exit 3'"))
+    result = smtune("run", experiment(command="sh -c 'echo bad; exit 3'"))
     assert result.returncode == 6
     assert "\ntrial 1 failed (exit)\n    bad\n" in result.stderr
 
 
 def test_the_first_failure_is_told_at_once(smtune, experiment):
     path = experiment("""\
-  shell: |
-    printf 'a bar: 1%%\\ra bar: 2%%\\r'
-    echo bad of ${{ trial }}
-    echo
-    exit 3
-""", "{trials: 3, parallel: 1}")
+        printf 'a bar: 1%%\\ra bar: 2%%\\r'
+        echo bad of ${{ trial }}
+        echo
+        exit 3
+        """, trials=3, parallel=1)
     result = smtune("run", path)
     lines = result.stderr.splitlines()
     assert [line for line in lines if "its last output" in line] == [
@@ -154,23 +125,18 @@ def test_the_first_failure_is_told_at_once(smtune, experiment):
     assert "its last output" not in smtune("-q", "run", path).stderr
 
 
-def test_the_best_trials_command_runs_again(smtune, write):
+def test_the_best_trials_command_runs_again(smtune, experiment, write):
     write("train.sh", "echo loss=$1; shift; printf '<%s>' \"$@\" >again\n")
-    write("again.yaml", """\
-version: 1
-name: again
-objective: loss
-parameters:
-  x: {type: int, min: 1, max: 3}
-  word: {value: "it's one"}
-  never: {type: bool, when: x > 5}
-search: grid
-schedule: {method: asha, resource: steps, max: 9, type: stopping}
-trial:
-  command: >
-    sh train.sh ${{ x }} ${{ word }} ${{ steps }} --never ${{ never }}
-    ${{ trial }} ${{ dir }}
-""")
+    experiment(name="again", trials=None, parallel=None, search="grid",
+               command="sh train.sh ${{ x }} ${{ word }} ${{ steps }} --never "
+                       "${{ never }} ${{ trial }} ${{ dir }}",
+               parameters="""
+                   x: {type: int, min: 1, max: 3}
+                   word: {value: "it's one"}
+                   never: {type: bool, when: x > 5}
+                   """,
+               schedule="{method: asha, resource: steps, max: 9,"
+                        " type: stopping}")
     smtune("run", "again.yaml", "-q")
     command = smtune.ok("best", "again", "--command")
     folder = smtune.store / "runs/again/trials/1"
@@ -183,7 +149,7 @@ trial:
 
 
 def test_a_metric_of_another_name_is_told(smtune, experiment):
-    path = experiment("  command: echo error=1 size=${{ x }}")
+    path = experiment(command="echo error=1 size=${{ x }}")
     result = smtune("run", path)
     assert result.returncode == 6
     text = "no value of 'loss' in its output (found: error, size)"
@@ -192,7 +158,7 @@ def test_a_metric_of_another_name_is_told(smtune, experiment):
 
 
 def test_a_missing_program_ends_the_run_at_once(smtune, experiment):
-    path = experiment("  command: no-such-program", "{trials: 500}")
+    path = experiment(command="no-such-program", trials=500, parallel=None)
     result = smtune("run", path)
     assert result.returncode == 1
     assert "no-such-program" in result.stderr
@@ -201,8 +167,8 @@ def test_a_missing_program_ends_the_run_at_once(smtune, experiment):
 
 
 def test_target_ends_the_run(smtune, experiment):
-    path = experiment("  shell: echo loss=$(( 10 - SMTUNE_JOB ))",
-                      "{trials: 500, parallel: 1, target: 4}")
+    path = experiment("echo loss=$(( 10 - SMTUNE_JOB ))", trials=500,
+                      parallel=1, target=4)
     assert smtune("run", path).returncode == 0
     values = [row["value"] for row in trials(smtune)
               if row["state"] == "succeeded"]
@@ -210,29 +176,26 @@ def test_target_ends_the_run(smtune, experiment):
 
 
 def test_target_out_of_reach_is_status_6(smtune, experiment):
-    path = experiment("  command: echo loss=3",
-                      "{trials: 3, parallel: 1, target: 2}")
+    path = experiment(command="echo loss=3", trials=3, parallel=1, target=2)
     assert smtune("run", path).returncode == 6
 
 
 def test_target_ends_running_trials(smtune, experiment):
-    path = experiment("""\
-  shell: if [ $SMTUNE_JOB = 1 ]; then sleep 300; fi; echo loss=0
-""", "{trials: 2, parallel: 2, target: 1}")
+    path = experiment("if [ $SMTUNE_JOB = 1 ]; then sleep 300; fi; echo loss=0",
+                      trials=2, target=1)
     assert smtune("run", path).returncode == 0
     assert smtune.states() == ["stopped", "succeeded"]
 
 
 def test_no_improvement_ends_the_run(smtune, experiment):
-    path = experiment("  shell: sleep 0.05; echo loss=1",
-                      "{trials: 500, parallel: 1, no_improvement: 4}")
+    path = experiment("sleep 0.05; echo loss=1", trials=500, parallel=1,
+                      no_improvement=4)
     assert smtune("run", path).returncode == 0
     assert smtune.states().count("succeeded") == 5
 
 
 def test_time_budget_ends_the_run(smtune, experiment):
-    path = experiment("  shell: echo loss=1; sleep 300",
-                      "{trials: 4, parallel: 2, time: 1s}")
+    path = experiment("echo loss=1; sleep 300", trials=4, time="1s")
     result = smtune("run", path, timeout=30)
     assert result.returncode == 6
     assert smtune.states()[:2] == ["stopped", "stopped"]
@@ -241,13 +204,11 @@ def test_time_budget_ends_the_run(smtune, experiment):
 def test_a_retry_is_a_new_attempt_with_the_same_checkpoints(smtune,
                                                             experiment):
     path = experiment("""\
-  shell: |
-    n=$(cat $SMTUNE_CHECKPOINT_DIR/n 2>/dev/null || echo 0)
-    echo $((n + 1)) >$SMTUNE_CHECKPOINT_DIR/n
-    if [ $n -lt 2 ]; then exit 4; fi
-    echo loss=$n
-  retry: [{match: "exit:4", max: 3, delay: 100ms}]
-""", "{trials: 2, parallel: 2}")
+        n=$(cat $SMTUNE_CHECKPOINT_DIR/n 2>/dev/null || echo 0)
+        echo $((n + 1)) >$SMTUNE_CHECKPOINT_DIR/n
+        if [ $n -lt 2 ]; then exit 4; fi
+        echo loss=$n
+        """, trials=2, retry='[{match: "exit:4", max: 3, delay: 100ms}]')
     smtune.ok("run", path)
     for row in trials(smtune):
         assert row["state"] == "succeeded"
@@ -256,34 +217,29 @@ def test_a_retry_is_a_new_attempt_with_the_same_checkpoints(smtune,
 
 
 def test_retries_run_out(smtune, experiment):
-    path = experiment("""\
-  command: sh -c "exit 5"
-  retry: [{match: exit, max: 2}]
-""", "{trials: 1}")
+    path = experiment(command='sh -c "exit 5"', trials=1,
+                      retry="[{match: exit, max: 2}]")
     assert smtune("run", path).returncode == 6
     assert trials(smtune)[0]["attempts"] == 3
 
 
 def test_exit_75_asks_for_a_retry(smtune, experiment):
-    path = experiment("""\
-  shell: |
-    if [ $SMTUNE_ATTEMPT_NUMBER = 1 ]; then exit 75; fi; echo loss=1
-""", "{trials: 1}")
+    path = experiment(
+        "if [ $SMTUNE_ATTEMPT_NUMBER = 1 ]; then exit 75; fi; echo loss=1",
+        trials=1)
     smtune.ok("run", path)
     assert trials(smtune)[0]["attempts"] == 2
 
 
 def test_what_a_trial_sees(smtune, experiment):
     path = experiment("""\
-  shell: |
-    env >env.txt; cp $SMTUNE_PARAMS params.json
-    cp $SAGEMAKER_BASE_DIR/input/config/hyperparameters.json .
-    test -d $SM_MODEL_DIR && test -d $SM_OUTPUT_DATA_DIR
-    test -d $SMTUNE_CHECKPOINT_DIR && test -d $SMTUNE_DIR
-    smtune report loss=0.25
-  env: {MINE: "x is ${{ x }}"}
-  channels: {train: data}
-""", "{trials: 1}")
+        env >env.txt; cp $SMTUNE_PARAMS params.json
+        cp $SAGEMAKER_BASE_DIR/input/config/hyperparameters.json .
+        test -d $SM_MODEL_DIR && test -d $SM_OUTPUT_DATA_DIR
+        test -d $SMTUNE_CHECKPOINT_DIR && test -d $SMTUNE_DIR
+        smtune report loss=0.25
+        """, trials=1, parameters=files.X_AND_K, env={"MINE": "x is ${{ x }}"},
+        channels={"train": "data"})
     smtune.ok("run", path)
     row = trials(smtune)[0]
     assert row["value"] == 0.25
@@ -306,7 +262,7 @@ def test_what_a_trial_sees(smtune, experiment):
 
 
 def test_umask_is_the_users(smtune, experiment):
-    path = experiment("  shell: umask >mask.txt; echo loss=1", "{trials: 1}")
+    path = experiment("umask >mask.txt; echo loss=1", trials=1)
     old = os.umask(0o027)
     try:
         smtune.ok("run", path)
@@ -317,8 +273,7 @@ def test_umask_is_the_users(smtune, experiment):
 
 def test_a_folder_with_nothing_in_it_is_the_next_trials(smtune, experiment):
     smtune.ok("run", experiment(
-        "  shell: sleep 0.1; echo loss=$(stat -c %i $SMTUNE_DIR)",
-        "{trials: 4, parallel: 1}"))
+        "sleep 0.1; echo loss=$(stat -c %i $SMTUNE_DIR)", trials=4, parallel=1))
     assert len({row["value"] for row in trials(smtune)}) == 1
     assert not os.listdir(smtune.store / "runs/exp/trials")
 
@@ -331,27 +286,24 @@ policies = [os.sched_getscheduler(pid) & ~os.SCHED_RESET_ON_FORK
             for pid in (engine, 0)]
 print(f"loss={policies == [os.SCHED_BATCH, os.SCHED_OTHER]:d}")
 """)
-    smtune.ok("run", experiment("  shell: python3 policies.py $SMTUNE_DIR",
-                                "{trials: 1}"))
+    smtune.ok("run", experiment("python3 policies.py $SMTUNE_DIR", trials=1))
     assert trials(smtune)[0]["value"] == 1
 
 
 @pytest.mark.parametrize("value, expected", [("last", 3.0), ("best", 1.0)])
 def test_the_value_of_a_curve(smtune, experiment, value, expected):
-    path = experiment("""\
-  shell: |
-    for v in 2 1 nan 3; do echo "epoch=$((i = i + 1)) loss=$v"; done
-""", "{trials: 1}")
+    path = experiment(
+        'for v in 2 1 nan 3; do echo "epoch=$((i = i + 1)) loss=$v"; done',
+        trials=1)
     smtune.ok("run", path, "--set",
               f"objective={{metric: loss, value: {value}}}")
     assert trials(smtune)[0]["value"] == expected
 
 
 def test_nan_is_never_best(smtune, experiment):
-    path = experiment("""\
-  shell: |
-    if [ $SMTUNE_JOB = 2 ]; then echo loss=7; else echo loss=nan; fi
-""", "{trials: 3, parallel: 1}")
+    path = experiment(
+        "if [ $SMTUNE_JOB = 2 ]; then echo loss=7; else echo loss=nan; fi",
+        trials=3, parallel=1)
     smtune.ok("run", path)
     assert smtune.json("best", "exp")["id"] == 2
     assert smtune.states() == ["succeeded"] * 3
@@ -359,38 +311,34 @@ def test_nan_is_never_best(smtune, experiment):
 
 def test_loud_output_is_survived(smtune, experiment):
     path = experiment("""\
-  shell: |
-    head -c 30000000 /dev/urandom; echo; head -c 30000000 /dev/zero; echo
-    yes junk | head -n 2000000; printf 'loss=0.125'
-""", "{trials: 1}")
+        head -c 30000000 /dev/urandom; echo; head -c 30000000 /dev/zero; echo
+        yes junk | head -n 2000000; printf 'loss=0.125'
+        """, trials=1)
     smtune.ok("run", path, timeout=120)
     assert trials(smtune)[0]["value"] == 0.125
 
 
 def test_limits(smtune, experiment):
     path = experiment("""\
-  shell: |
-    echo loss=1
-    if [ $SMTUNE_JOB = 1 ]; then sleep 300; fi
-    exec python3 -c "x = bytearray(300 << 20); import time; time.sleep(300)"
-  resources: {time: 2s, memory: 100M, grace: 1s}
-""", "{trials: 2, parallel: 2}")
+        echo loss=1
+        if [ $SMTUNE_JOB = 1 ]; then sleep 300; fi
+        exec python3 -c "x = bytearray(300 << 20); import time; time.sleep(300)"
+        """, trials=2, resources="{time: 2s, memory: 100M, grace: 1s}")
     smtune("run", path, timeout=60)
     assert [row["cause"] for row in trials(smtune)] == ["timeout", "oom"]
 
 
 def test_nothing_of_a_trial_outlives_it(smtune, experiment):
     """The fixture looks for processes that are left."""
-    path = experiment("""\
-  shell: |
-    (trap '' TERM; setsid sleep 300) & (sleep 300 &) & echo loss=1
-""", "{trials: 4, parallel: 2}")
+    path = experiment(
+        "(trap '' TERM; setsid sleep 300) & (sleep 300 &) & echo loss=1",
+        trials=4)
     smtune.ok("run", path)
     wait_until(lambda: not smtune.left_behind(), 10, "an empty house")
 
 
 def test_names(smtune, experiment):
-    path = experiment("  command: echo loss=1", "{trials: 1}")
+    path = experiment(command="echo loss=1", trials=1)
     smtune.ok("run", path)
     smtune.ok("run", path)
     assert {run["name"] for run in smtune.json("ls")} == {"exp", "exp-2"}
@@ -410,7 +358,7 @@ def test_a_wrong_file_starts_nothing(smtune, write):
 
 
 def test_dry_run_starts_nothing(smtune, experiment):
-    path = experiment("  shell: touch ran; echo loss=1")
+    path = experiment("touch ran; echo loss=1")
     result = smtune("run", path, "--dry-run")
     assert result.returncode == 0, result.stderr
     assert not (smtune.directory / "ran").exists()
@@ -418,11 +366,10 @@ def test_dry_run_starts_nothing(smtune, experiment):
 
 
 SLOW = """\
-  shell: |
     echo $SMTUNE_JOB >>ran.txt
     while [ ! -e go ]; do sleep 0.02; done
     echo loss=${{ x }}
-"""
+    """
 
 
 def ran(smtune):
@@ -545,34 +492,24 @@ def test_detach_tells_what_is_wrong(smtune, write):
     assert smtune("run", path, "--detach").returncode == 3
 
 
-def test_a_grid_ends_when_it_is_used_up(smtune, write):
-    path = write("grid.yaml", """\
-        version: 1
-        objective: loss
-        parameters:
-          a: {type: int, min: 1, max: 3}
-          b: {type: bool}
-        search: grid
-        budget: {trials: 100, parallel: 3}
-        trial: {command: "echo loss=${{ a }}"}
-        """)
+def test_a_grid_ends_when_it_is_used_up(smtune, experiment):
+    path = experiment(command="echo loss=${{ a }}", name="grid", search="grid",
+                      trials=100, parallel=3, parameters="""
+                          a: {type: int, min: 1, max: 3}
+                          b: {type: bool}
+                          """)
     smtune.ok("run", path)
     points = [tuple(t["params"].values()) for t in trials(smtune, "grid")]
     assert len(points) == len(set(points)) == 6
 
 
-def test_an_inactive_parameter_is_not_passed(smtune, write):
-    path = write("cond.yaml", """\
-        version: 1
-        objective: loss
-        parameters:
-          opt: {type: categorical, values: [sgd, adam]}
-          momentum: {type: float, min: 0, max: 0.9, when: "opt = 'sgd'"}
-        search: random
-        budget: {trials: 12, parallel: 2}
-        trial:
-          command: echo loss=1 --opt ${{ opt }} --momentum ${{ momentum }}
-        """)
+def test_an_inactive_parameter_is_not_passed(smtune, experiment):
+    path = experiment(
+        command="echo loss=1 --opt ${{ opt }} --momentum ${{ momentum }}",
+        name="cond", trials=12, parameters="""
+            opt: {type: categorical, values: [sgd, adam]}
+            momentum: {type: float, min: 0, max: 0.9, when: "opt = 'sgd'"}
+            """)
     smtune.ok("run", path)
     rows = trials(smtune, "cond")
     assert {row["params"]["opt"] for row in rows} == {"sgd", "adam"}

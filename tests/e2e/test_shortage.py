@@ -11,24 +11,10 @@ import tempfile
 
 import pytest
 
+import files
 from programs import Smtune, wait_until
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-
-EXPERIMENT = """
-version: 1
-name: exp
-objective: {{metric: loss, goal: minimize}}
-parameters:
-  x: {{type: float, min: 0, max: 1}}
-search: {{method: random, seed: 3}}
-budget: {{trials: {trials}, parallel: 2}}
-trial:
-  shell: |
-    echo $SMTUNE_JOB >> {evidence}
-    sleep 0.05
-    echo loss=${{{{ x }}}}
-"""
 
 
 class Story:
@@ -41,8 +27,11 @@ class Story:
         self.evidence.touch(mode=0o666)
         self.evidence.chmod(0o666)
         path = smtune.directory / "exp.yaml"
-        path.write_text(EXPERIMENT.format(trials=trials,
-                                          evidence=self.evidence))
+        path.write_text(files.experiment(f"""
+            echo $SMTUNE_JOB >> {self.evidence}
+            sleep 0.05
+            echo loss=${{{{ x }}}}
+            """, trials=trials))
         self.said = smtune.directory / "said"
         with open(self.said, "w") as file:
             self.engine = start("run", path, stderr=file)
@@ -156,15 +145,8 @@ def test_a_missing_process_is_no_trials_fault(nobodys):
                                      ("stop", "it"),
                                      ("launch", "-n", 1, "--", "true"),
                                      ("dashboard", "--port", 0), ("doctor",)])
-def test_without_descriptors_one_line_says_so(smtune, write, command):
-    write("it.yaml", """\
-        version: 1
-        name: it
-        objective: {metric: loss, goal: minimize}
-        parameters: {x: {type: float, min: 0, max: 1}}
-        budget: {trials: 1}
-        trial: {shell: "echo loss=1"}
-        """)
+def test_without_descriptors_one_line_says_so(smtune, experiment, command):
+    experiment("echo loss=1", name="it", trials=1)
     for files in range(4, 26, 3):
         result = subprocess.run(
             ["prlimit", f"--nofile={files}", "smtune", *map(str, command)],
@@ -177,15 +159,9 @@ def test_without_descriptors_one_line_says_so(smtune, write, command):
     assert not smtune.store.exists()
 
 
-def test_with_few_descriptors_a_run_succeeds(smtune, write):
-    path = write("it.yaml", """\
-        version: 1
-        name: it
-        objective: {metric: loss, goal: minimize}
-        parameters: {x: {type: float, min: 0, max: 1}}
-        budget: {trials: 20, parallel: 10}
-        trial: {shell: "sleep 0.1; echo loss=1"}
-        """)
+def test_with_few_descriptors_a_run_succeeds(smtune, experiment):
+    path = experiment("sleep 0.1; echo loss=1", name="it", trials=20,
+                      parallel=10)
     for limit in ("28:28", "9:60"):
         subprocess.run(["prlimit", f"--nofile={limit}", "smtune", "run", path],
                        env=smtune.environment(), cwd=smtune.directory,

@@ -2,6 +2,7 @@
 """A store that is damaged, locked, or cannot be written to: one line each, and
 the file as it was."""
 
+import functools
 import os
 import signal
 import sqlite3
@@ -18,18 +19,8 @@ READERS = [("ls",), ("show", "exp"), ("trials", "exp"), ("best", "exp"),
 
 
 @pytest.fixture
-def experiment(write):
-    def make(trials=12, shell="echo loss=${{ x }}"):
-        return write("exp.yaml", f"""\
-            version: 1
-            name: exp
-            objective: {{metric: loss, goal: minimize}}
-            parameters: {{x: {{type: float, min: 0, max: 1}}}}
-            search: {{method: random, seed: 1}}
-            budget: {{trials: {trials}, parallel: 2}}
-            trial: {{shell: "{shell}"}}
-            """)
-    return make
+def experiment(experiment):
+    return functools.partial(experiment, trials=12)
 
 
 @pytest.fixture
@@ -125,7 +116,7 @@ def test_a_folder_in_its_place(smtune, database):
 def test_its_log_may_be_gone_or_another_ones(smtune, database, experiment):
     """What was in the log is lost then; nothing else is."""
     log = database.with_name("smtune.db-wal")
-    engine = smtune.start("run", experiment(shell="sleep 30; echo loss=1"),
+    engine = smtune.start("run", experiment("sleep 30; echo loss=1"),
                           "--name", "slow")
     wait_until(lambda: "running" in smtune("trials", "slow").stdout)
     os.kill(engine.pid, signal.SIGKILL)
@@ -193,8 +184,8 @@ def test_a_lock_is_waited_for_and_its_holder_named(
 def test_a_run_outlives_a_lock(smtune, experiment):
     """Somebody keeps the store locked for longer than is waited for."""
     engine = smtune.start(
-        "run", experiment(40, "sleep 0.1; echo x >>ran-$SMTUNE_JOB;"
-                              " echo loss=${{ x }}"))
+        "run", experiment("sleep 0.1; echo x >>ran-$SMTUNE_JOB;"
+                          " echo loss=${{ x }}", trials=40))
     database = smtune.store / "smtune.db"
     wait_until(lambda: database.exists() and
                smtune("trials", "exp").stdout.count("succeeded") > 3)
@@ -222,7 +213,7 @@ def rows_of(path, table):
 
 def test_what_can_be_read_is_saved(smtune, database, experiment):
     """Page by page; where the events are whole, so is the record."""
-    smtune.ok("run", experiment(150), "--name", "long")
+    smtune.ok("run", experiment(trials=150), "--name", "long")
     smtune.ok("ls")
     good = database.read_bytes()
     trials = {name: smtune.json("trials", name) for name in ("exp", "long")}
@@ -260,7 +251,7 @@ def test_what_can_be_read_is_saved(smtune, database, experiment):
 
 def test_what_is_left_of_a_file_is_saved(smtune, database, experiment):
     """Whatever was cut off its end, within a page, too."""
-    smtune.ok("run", experiment(150), "--name", "long")
+    smtune.ok("run", experiment(trials=150), "--name", "long")
     smtune.ok("ls")
     good = database.read_bytes()
     before = rows_of(database, "event")
@@ -284,7 +275,7 @@ def test_what_is_left_of_a_file_is_saved(smtune, database, experiment):
 
 
 def test_many_pages_may_be_damaged(smtune, database, experiment):
-    smtune.ok("run", experiment(150), "--name", "long")
+    smtune.ok("run", experiment(trials=150), "--name", "long")
     smtune.ok("ls")
     good = database.read_bytes()
     before = rows_of(database, "event")

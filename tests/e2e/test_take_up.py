@@ -9,72 +9,20 @@ import pytest
 
 from programs import processes_with, wait_until
 
-STOPPED = """\
-version: 1
-name: it
-objective: {metric: loss, goal: minimize}
-parameters: {x: {type: float, min: 0, max: 1}}
-search: {method: random, seed: 1}
-schedule: {method: threshold, upper: 1, resource: epochs, max: 9}
-budget: {trials: 1, parallel: 1}
-trial:
-  shell: |
-    trap 'echo told >>told' TERM
-    echo epoch=1 loss=2
-    until test -e end; do sleep 0.02; done
-  resources: {grace: 1h}
-"""
 
-BROKEN = """\
-version: 1
-name: it
-objective: {metric: loss, goal: minimize}
-parameters: {x: {type: float, min: 0, max: 1}}
-search: {method: random, seed: 1}
-budget: {trials: 2, parallel: 1}
-trial:
-  shell: |
-    echo ran >>seen
-    [ $SMTUNE_JOB = 2 ] || exit 1
-    until test -e end; do sleep 0.02; done
-    echo loss=1
-"""
-
-AVOIDING = """\
-version: 1
-name: it
-objective: {metric: loss, goal: minimize}
-parameters: {x: {type: float, min: 0, max: 1}}
-search: {method: random, seed: 1}
-budget: {trials: 1, parallel: 1}
-trial:
-  retry: [{match: 'exit:9', max: 1, delay: 0, exclude_node: true}]
-  shell: |
-    echo ran >>seen
-    [ $(wc -l <seen) -gt 1 ] || exit 9
-    until test -e end; do sleep 0.02; done
-    echo loss=1
-"""
-
-ROUNDS = """\
-version: 1
-name: it
-steps:
-  train:
-    metrics: [loss]
-    repeat: {max: 5, until: train.loss < 0.3}
-    shell: "echo ran >>seen; echo loss=0.2"
-  use: {needs: train, shell: "echo used >>seen; exit 1"}
-"""
-
-AGAIN = """\
-version: 1
-name: it
-steps:
-  a: {shell: "echo a >>seen; until test -e go; do sleep 0.02; done"}
-  b: {needs: a, shell: "echo b >>seen; test -e mended"}
-  slow: {shell: "until test -e end; do sleep 0.02; done"}
-"""
+@pytest.fixture
+def stopped(smtune, experiment):
+    """The engine of a run whose trial is to stop, and does not until it may."""
+    def start(first=""):
+        engine = smtune.start("run", experiment(f"""
+            {first} trap 'echo told >>told' TERM
+            echo epoch=1 loss=2
+            until test -e end; do sleep 0.02; done
+            """, name="it", trials=1, parallel=1, resources="{grace: 1h}",
+            schedule="{method: threshold, upper: 1, resource: epochs, max: 9}"))
+        wait_until(lambda: lines(smtune, "told"))
+        return engine
+    return start
 
 
 def lines(smtune, name):
@@ -89,10 +37,9 @@ def kill(engine):
 
 @pytest.mark.quick
 @pytest.mark.sanitized
-def test_what_is_to_stop_is_told_again(smtune, write):
+def test_what_is_to_stop_is_told_again(smtune, stopped):
     """The engine that decided it may have died before it told."""
-    engine = smtune.start("run", write("it.yaml", STOPPED))
-    wait_until(lambda: lines(smtune, "told"))
+    engine = stopped()
     kill(engine)
     told = len(lines(smtune, "told"))
     engine = smtune.start("resume", "it")
@@ -103,11 +50,9 @@ def test_what_is_to_stop_is_told_again(smtune, write):
     smtune.ok("replay", "it")
 
 
-def test_what_is_to_stop_begins_no_more(smtune, write):
+def test_what_is_to_stop_begins_no_more(smtune, stopped):
     """A power cut took its processes, and its claim."""
-    engine = smtune.start("run", write("it.yaml", STOPPED.replace(
-        "trap", "echo ran >>ran; trap", 1)))
-    wait_until(lambda: lines(smtune, "told"))
+    engine = stopped(first="echo ran >>ran;")
     kill(engine)
     token = smtune.token.encode()
     for pid in processes_with(token):
@@ -123,9 +68,14 @@ def test_what_is_to_stop_begins_no_more(smtune, write):
     smtune.ok("replay", "it")
 
 
-def test_what_is_put_back_is_read_of_the_record(smtune, write):
+def test_what_is_put_back_is_read_of_the_record(smtune, experiment):
     """Where that is damaged nothing of it runs, and no engine goes on."""
-    engine = smtune.start("run", write("it.yaml", BROKEN))
+    engine = smtune.start("run", experiment("""
+        echo ran >>seen
+        [ $SMTUNE_JOB = 2 ] || exit 1
+        until test -e end; do sleep 0.02; done
+        echo loss=1
+        """, name="it", trials=2, parallel=1))
     wait_until(lambda: lines(smtune, "seen") == ["ran", "ran"])
     smtune.query("UPDATE param_value SET value = 'much' WHERE job_id ="
                  " (SELECT id FROM job WHERE number = 1)")
@@ -140,16 +90,10 @@ def test_what_is_put_back_is_read_of_the_record(smtune, write):
     assert lines(smtune, "seen") == ["ran", "ran"]
 
 
-def test_of_what_was_lost_nothing_is_known(smtune, write):
-    path = write("it.yaml", """\
-        version: 1
-        name: it
-        objective: {metric: loss, goal: minimize}
-        parameters: {x: {type: float, min: 0, max: 1}}
-        search: {method: random, seed: 1}
-        budget: {trials: 1, parallel: 1}
-        trial: {shell: "echo loss=1; test $SMTUNE_ATTEMPT_NUMBER = 2 || kill -9 $PPID $$"}
-        """)
+def test_of_what_was_lost_nothing_is_known(smtune, experiment):
+    path = experiment(
+        "echo loss=1; test $SMTUNE_ATTEMPT_NUMBER = 2 || kill -9 $PPID $$",
+        name="it", trials=1)
     smtune.ok("run", path)
     lost, known = smtune.json("show", "it", 1)["attempts"]
     assert lost["cause"] == "lost" and "not known" in lost["text"]
@@ -159,18 +103,9 @@ def test_of_what_was_lost_nothing_is_known(smtune, write):
     assert known["cpu_ms"] is not None
 
 
-def test_of_what_was_lost_it_is_said_why_it_was_ended(smtune, write):
-    path = write("it.yaml", """\
-        version: 1
-        name: it
-        objective: {metric: loss, goal: minimize}
-        parameters: {x: {type: float, min: 0, max: 1}}
-        search: {method: random, seed: 1}
-        budget: {trials: 1, parallel: 1}
-        trial:
-          shell: "echo loss=1; kill -9 $PPID; exec sleep 60"
-          resources: {time: 1500ms, grace: 1s}
-        """)
+def test_of_what_was_lost_it_is_said_why_it_was_ended(smtune, experiment):
+    path = experiment("echo loss=1; kill -9 $PPID; exec sleep 60", name="it",
+                      trials=1, resources="{time: 1500ms, grace: 1s}")
     smtune("run", path)
     attempt, = smtune.json("show", "it", 1)["attempts"]
     assert attempt["cause"] == "timeout"
@@ -187,8 +122,14 @@ def test_of_what_was_lost_it_is_said_why_it_was_ended(smtune, write):
                                "crashed or was killed")
 
 
-def test_where_there_are_no_nodes_none_is_avoided(smtune, write):
-    engine = smtune.start("run", write("it.yaml", AVOIDING))
+def test_where_there_are_no_nodes_none_is_avoided(smtune, experiment):
+    engine = smtune.start("run", experiment("""
+        echo ran >>seen
+        [ $(wc -l <seen) -gt 1 ] || exit 9
+        until test -e end; do sleep 0.02; done
+        echo loss=1
+        """, name="it", trials=1,
+        retry="[{match: 'exit:9', max: 1, delay: 0, exclude_node: true}]"))
     wait_until(lambda: lines(smtune, "seen") == ["ran", "ran"])
     kill(engine)
     engine = smtune.start("resume", "it")
@@ -198,9 +139,15 @@ def test_where_there_are_no_nodes_none_is_avoided(smtune, write):
     assert smtune.query("SELECT state FROM job") == [("succeeded",)]
 
 
-def test_a_round_that_was_the_last_stays_so(smtune, write):
+def test_a_round_that_was_the_last_stays_so(smtune, workflow):
     """Whatever its values would say by now."""
-    assert smtune("run", write("it.yaml", ROUNDS)).returncode == 1
+    assert smtune("run", workflow("""
+        train:
+          metrics: [loss]
+          repeat: {max: 5, until: train.loss < 0.3}
+          shell: "echo ran >>seen; echo loss=0.2"
+        use: {needs: train, shell: "echo used >>seen; exit 1"}
+        """, name="it")).returncode == 1
     smtune.query("UPDATE run SET state = 'running', ended_ms = NULL")
     smtune.query("UPDATE job SET outputs = replace(outputs, '0.2', '0.9')")
     assert smtune("resume", "it").returncode == 1
@@ -209,9 +156,13 @@ def test_a_round_that_was_the_last_stays_so(smtune, write):
         ("train", "succeeded"), ("use", "failed")]
 
 
-def test_a_job_of_an_earlier_time_does_not_count(smtune, write):
+def test_a_job_of_an_earlier_time_does_not_count(smtune, workflow):
     """Its step waited again since, and has had another."""
-    engine = smtune.start("run", write("it.yaml", AGAIN))
+    engine = smtune.start("run", workflow("""
+        a: {shell: "echo a >>seen; until test -e go; do sleep 0.02; done"}
+        b: {needs: a, shell: "echo b >>seen; test -e mended"}
+        slow: {shell: "until test -e end; do sleep 0.02; done"}
+        """, name="it"))
     (smtune.directory / "go").touch()
     wait_until(lambda: lines(smtune, "seen") == ["a", "b"] and
                smtune.query("SELECT 1 FROM run_step WHERE name = 'b'"
