@@ -6,31 +6,31 @@ import statistics
 
 import pytest
 
-FILE = """\
-    version: 1
-    name: exp
-    objective: {metric: loss, goal: %(goal)s}
-    parameters:
-      x: {type: int, min: 1, max: 5}
-      k: {type: categorical, values: [a, b]}
-    search: {method: %(method)s, seed: 3, duplicates: %(duplicates)s}
-    budget: {trials: %(trials)d, parallel: 2}
-    trial: {shell: "echo $SMTUNE_JOB >>jobs; echo loss=%(value)s"}
-    """
+FILE = {"duplicates": "reuse", "trials": 40, "parameters": """
+    x: {type: int, min: 1, max: 5}
+    k: {type: categorical, values: [a, b]}
+    """}
 
 
 @pytest.fixture
-def run(smtune, write):
-    def start(duplicates, trials=40, method="random", goal="minimize",
-              value="${{ x }}"):
-        smtune.ok("run", write("exp.yaml", FILE % locals()))
+def file(experiment):
+    """Trials of ten settings, which say in `jobs` that they ran."""
+    def make(result="echo loss=${{ x }}", **keys):
+        return experiment(f"echo $SMTUNE_JOB >>jobs; {result}", **FILE | keys)
+    return make
+
+
+@pytest.fixture
+def run(smtune, file):
+    def start(*words, **keys):
+        smtune.ok("run", file(*words, **keys))
         return smtune.json("trials", "exp")
     return start
 
 
 @pytest.mark.sanitized
 def test_reuse_takes_over_results(smtune, run):
-    rows = run("reuse")
+    rows = run()
     ran = {int(line) for line in
            (smtune.directory / "jobs").read_text().split()}
     first = {}
@@ -58,31 +58,22 @@ def test_reuse_takes_over_results(smtune, run):
 
 
 def test_reuse_ends_when_nothing_is_new(smtune, run):
-    rows = run("reuse", 100000)
+    rows = run(trials=100000)
     assert len(rows) < 1000
     assert smtune.json("status", "exp")["state"] == "succeeded"
 
 
-def test_result_that_is_taken_over_ends_a_run(smtune, write):
+def test_result_that_is_taken_over_ends_a_run(smtune, run):
     """Trials that are too long for the next to be prepared ahead."""
-    text = FILE % dict(duplicates="reuse", trials=100, method="random",
-                       goal="minimize", value="1")
-    for old, new in [("  x: {type: int, min: 1, max: 5}\n    ", ""),
-                     ("search:", "enqueue: [{k: a}, {k: b}]\n    search:"),
-                     ("parallel: 2", "parallel: 1, no_improvement: 5"),
-                     ("echo loss", "sleep 0.2; echo loss")]:
-        assert old in text
-        text = text.replace(old, new)
-    smtune.ok("run", write("exp.yaml", text))
-    assert [row["attempts"] for row in smtune.json("trials", "exp")] == \
-        [1, 1, 0, 0, 0, 0]
+    rows = run("sleep 0.2; echo loss=1", trials=100, parallel=1,
+               no_improvement=5, enqueue="[{k: a}, {k: b}]",
+               parameters="{k: {type: categorical, values: [a, b]}}")
+    assert [row["attempts"] for row in rows] == [1, 1, 0, 0, 0, 0]
     smtune.ok("replay", "exp")
 
 
-def test_reuse_says_so_over_stdio(smtune, write):
-    path = write("exp.yaml", FILE % dict(
-        duplicates="reuse", trials=9, method="random", goal="minimize",
-        value=1))
+def test_reuse_says_so_over_stdio(smtune, file):
+    path = file(trials=9)
     asked = "".join('{"op":"ask"}\n{"op":"tell","id":%d,"value":1}\n' % i
                     for i in range(1, 41))
     assert '"same_as":' in smtune.ok("suggest", "--stdio", path, input=asked)
@@ -90,8 +81,9 @@ def test_reuse_says_so_over_stdio(smtune, write):
 
 @pytest.mark.parametrize("goal", ["minimize", "maximize"])
 def test_replicates_are_judged_by_their_mean(smtune, run, goal):
-    noise = "${{ x + (trial * 7 % 5) * 0.75 }}"
-    rows = run("{replicate: 3}", 21, "sobol", goal, noise)
+    rows = run("echo loss=${{ x + (trial * 7 % 5) * 0.75 }}",
+               duplicates="{replicate: 3}", trials=21, method="sobol",
+               objective=f"{{metric: loss, goal: {goal}}}")
     settings = [rows[i:i + 3] for i in range(0, 21, 3)]
     for setting in settings:
         assert all(t["params"] == setting[0]["params"] for t in setting)
@@ -112,7 +104,7 @@ def test_replicates_are_judged_by_their_mean(smtune, run, goal):
 
 
 def test_a_setting_that_lacks_trials_comes_last(smtune, run):
-    rows = run("{replicate: 4}", 10, "sobol", value="${{ x }}")
+    rows = run(duplicates="{replicate: 4}", trials=10, method="sobol")
     assert rows[8]["params"] == rows[9]["params"]
     ranked = smtune.json("best", "exp", "-n", 5)
     assert [row["replicates"] for row in ranked] == [4, 4, 2]

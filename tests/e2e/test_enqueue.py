@@ -12,29 +12,19 @@ from checker import process_state
 from dashboards import Dashboard
 from programs import open_files, wait_until
 
-FILE = """\
-    version: 1
-    name: exp
-    objective: loss
-    parameters:
-      x: {type: float, min: 0, max: 1}
-      k: {type: categorical, values: [a, b]}
-      y: {type: int, min: 1, max: 9, when: "k = 'b'"}
-    constraints: ["x > 0.1"]
-    enqueue:
-      - {x: 0.25, k: b, y: 4}
-      - {k: a, y: 9}
-      - {x: 0.5}
-    search: {method: %s, seed: 2}
-    budget: {trials: 8, parallel: 2}
-    trial: {command: "echo loss=${{ x }}"}
-    """
+ENQUEUED = [{"x": 0.25, "k": "b", "y": 4}, {"k": "a", "y": 9}, {"x": 0.5}]
+FILE = {"trials": 8, "enqueue": ENQUEUED, "constraints": ["x > 0.1"],
+        "parameters": """
+            x: {type: float, min: 0, max: 1}
+            k: {type: categorical, values: [a, b]}
+            y: {type: int, min: 1, max: 9, when: "k = 'b'"}
+            """}
 
 
 @pytest.mark.sanitized
 @pytest.mark.parametrize("method", ["auto", "random", "sobol"])
-def test_enqueued_settings_come_first(smtune, write, method):
-    path = write("exp.yaml", FILE % method)
+def test_enqueued_settings_come_first(smtune, experiment, method):
+    path = experiment(method=method, **FILE)
     planned = [t["params"] for t in smtune.json("plan", path)["first"]]
     smtune.ok("run", path)
     rows = smtune.json("trials", "exp")
@@ -51,8 +41,8 @@ def test_enqueued_settings_come_first(smtune, write, method):
     smtune.ok("replay", "exp")
 
 
-def test_set_can_enqueue(smtune, write):
-    path = write("exp.yaml", FILE % "random")
+def test_set_can_enqueue(smtune, experiment):
+    path = experiment(**FILE)
     smtune.ok("run", path, "--set", "enqueue=[{x: 0.75}]")
     rows = smtune.json("trials", "exp")
     assert rows[0]["params"]["x"] == 0.75
@@ -61,7 +51,6 @@ def test_set_can_enqueue(smtune, write):
 
 # ---- while a run goes on ----
 
-WAITS = FILE.replace("echo loss=${{ x }}", "./trial ${{ x }}")
 TRIAL = """\
 #!/bin/sh
 while [ ! -e go ]; do sleep 0.02; done
@@ -70,14 +59,10 @@ echo loss=$1
 
 
 @pytest.fixture
-def waits(smtune, write):
-    """waits(method, ...): a run whose trials wait for a file goes on."""
-    def start(method="random", schedule="", **changes):
-        text = WAITS % method
-        for old, new in changes.get("replace", ()):
-            assert old in text
-            text = text.replace(old, new)
-        path = write("exp.yaml", text + schedule)
+def waits(smtune, experiment, write):
+    """waits(key=value ...): a run whose trials wait for a file goes on."""
+    def start(**keys):
+        path = experiment(**{"command": "./trial ${{ x }}"} | FILE | keys)
         write("trial", TRIAL).chmod(0o755)
         smtune.ok("run", path, "--detach")
         wait_until(lambda: len(smtune.json("trials", "exp", "--state",
@@ -95,7 +80,7 @@ def go(smtune):
 
 @pytest.mark.parametrize("method", ["auto", "random", "sobol", "bayesian"])
 def test_a_setting_is_tried_next(smtune, waits, method):
-    waits(method, replace=[("- {x: 0.5}", "- {x: 0.5}\n      - {x: 0.625}")])
+    waits(method=method, enqueue=[*ENQUEUED, {"x": 0.625}])
     smtune.ok("enqueue", "exp", "x=0.75", "k=b", "y=3")
     smtune.ok("enqueue", "exp", "x=0.875")
     listed = smtune.json("enqueue", "exp")
@@ -149,7 +134,7 @@ def test_the_budget_has_to_have_room(smtune, waits):
 
 
 def test_the_last_trials_still_run(smtune, waits):
-    waits(replace=[("trials: 8", "trials: 2")])
+    waits(trials=2)
     result = smtune("enqueue", "exp", "x=0.9")
     assert result.returncode == 5
     assert "trial budget used up (2 of 2)" in result.stderr
@@ -158,10 +143,8 @@ def test_the_last_trials_still_run(smtune, waits):
 
 def test_what_was_all_tried_goes_on_with_it(smtune, waits):
     """A grid has nothing more; what is enqueued is tried all the same."""
-    start, end = WAITS.index("    parameters:"), WAITS.index("    search:")
-    waits("grid", replace=[(
-        WAITS[start:end],
-        "    parameters: {x: {type: int, min: 1, max: 2}}\n")])
+    waits(method="grid", enqueue=None, constraints=None,
+          parameters="{x: {type: int, min: 1, max: 2}}")
     smtune.ok("enqueue", "exp", "x=2")
     assert [params["x"] for params in go(smtune).values()] == [1, 2, 2]
 
@@ -179,7 +162,7 @@ def test_a_run_without_an_engine_tries_it_later(smtune, waits):
 
 
 def test_an_engine_that_dies_loses_none(smtune, waits):
-    waits("bayesian")
+    waits(method="bayesian")
     smtune.ok("enqueue", "exp", "x=0.75")
     os.kill(smtune.json("status", "exp")["engine_pid"], signal.SIGKILL)
     wait_until(lambda: smtune.json("status", "exp")["state"] == "interrupted")
@@ -192,7 +175,7 @@ def test_an_engine_that_dies_loses_none(smtune, waits):
 
 def test_what_is_enqueued_without_an_engine_takes_no_time(smtune, waits):
     """By whatever clock: none of the run's time goes by meanwhile."""
-    waits(replace=[("parallel: 2", "parallel: 2, time: 3s")])
+    waits(time="3s")
     os.kill(smtune.json("status", "exp")["engine_pid"], signal.SIGKILL)
     wait_until(lambda: smtune.json("status", "exp")["state"] == "interrupted")
     smtune.ok("enqueue", "exp", "x=0.75")
@@ -237,9 +220,8 @@ def test_a_paused_run_takes_it(smtune, waits):
 
 
 def test_a_schedule_begins_it_at_its_first_rung(smtune, waits):
-    waits(schedule="schedule: {method: asha, resource: epochs, min: 1,"
-                   " max: 4, eta: 2}\n",
-          replace=[("./trial ${{ x }}", "./trial ${{ x }} ${{ epochs }}")])
+    waits(schedule="{method: asha, resource: epochs, min: 1, max: 4, eta: 2}",
+          command="./trial ${{ x }} ${{ epochs }}")
     smtune.ok("enqueue", "exp", "x=0.75")
     go(smtune)
     trial, = smtune.json("enqueue", "exp")
@@ -248,10 +230,9 @@ def test_a_schedule_begins_it_at_its_first_rung(smtune, waits):
 
 
 def test_a_population_that_is_full_takes_none(smtune, waits):
-    waits(schedule="schedule: {method: pbt, resource: epochs, min: 1,"
-                   " max: 3, population: 3}\n",
-          replace=[("./trial ${{ x }}\"", "./trial ${{ x }} ${{ epochs }}\","
-                    " checkpoints: true")])
+    waits(schedule="{method: pbt, resource: epochs, min: 1, max: 3,"
+                   " population: 3}",
+          command="./trial ${{ x }} ${{ epochs }}", checkpoints=True)
     smtune.ok("enqueue", "exp", "x=0.75")
     result = smtune("enqueue", "exp", "x=0.875")
     assert result.returncode == 5
@@ -286,13 +267,9 @@ def test_the_dashboard_enqueues(smtune, waits):
     assert [tried[n]["x"] for n in (4, 5, 6)] == [0.75, 0.875, 0.625]
 
 
-def test_a_workflow_searches_for_nothing(smtune, write):
-    smtune.ok("run", write("flow.yaml", """\
-        version: 1
-        name: flow
-        steps:
-          a: {shell: "while [ ! -e go ]; do sleep 0.02; done"}
-        """), "--detach")
+def test_a_workflow_searches_for_nothing(smtune, workflow):
+    smtune.ok("run", workflow(
+        'a: {shell: "while [ ! -e go ]; do sleep 0.02; done"}'), "--detach")
     result = smtune("enqueue", "flow", "x=1")
     assert result.returncode == 2
     assert "a workflow has no search" in result.stderr

@@ -10,31 +10,25 @@ import pytest
 
 from programs import wait_until
 
-FILE = """\
-    version: 1
-    name: exp
-    objective: {metric: loss, goal: maximize}
-    parameters:
-      x: {type: float, min: 1e-3, max: 1, scale: log}
-      k: {type: categorical, values: [a, "b\\"\\\\é"]}
-      y: {type: int, min: 1, max: 9, when: "k = 'a'"}
-      z: {type: bool}
-      w: {type: float, min: 1, max: 4, step: 1}
-    outcomes: [{metric: size, max: 3}]
-    search: {method: %(method)s, seed: 11}
-    budget: {trials: %(trials)d, parallel: %(parallel)d}
-    trial:
-      shell: "%(shell)s"
-      retry: [{match: ["exit:3"], max: 1, delay: 10ms}]
-    """
 SHELL = ("[ $SMTUNE_JOB = 5 ] && exit 3; [ $SMTUNE_JOB = 6 ] && exit 4; "
          "[ $SMTUNE_JOB = 7 ] && exit 0; echo size=${{ w }} loss=${{ x * 3 }}")
 
 
 @pytest.fixture
-def experiment(write):
-    def make(method="random", trials=20, parallel=4, shell=SHELL):
-        return write("exp.yaml", FILE % locals())
+def rich(experiment):
+    """Trials with all kinds of parameters, an outcome and a retry."""
+    def make(shell=SHELL, **keys):
+        return experiment(shell, **{
+            "objective": "{metric: loss, goal: maximize}", "seed": 11,
+            "trials": 20, "parallel": 4, "outcomes": "[{metric: size, max: 3}]",
+            "retry": '[{match: ["exit:3"], max: 1, delay: 10ms}]',
+            "parameters": """
+                x: {type: float, min: 1e-3, max: 1, scale: log}
+                k: {type: categorical, values: [a, "b\\"\\\\é"]}
+                y: {type: int, min: 1, max: 9, when: "k = 'a'"}
+                z: {type: bool}
+                w: {type: float, min: 1, max: 4, step: 1}
+                """} | keys)
     return make
 
 
@@ -63,29 +57,23 @@ def must_be_sound(smtune):
 @pytest.mark.quick
 @pytest.mark.sanitized
 @pytest.mark.parametrize("method", ["auto", "random", "grid", "nsga2"])
-def test_a_run_is_sound(smtune, experiment, method):
-    smtune.ok("run", experiment(method))
+def test_a_run_is_sound(smtune, rich, method):
+    smtune.ok("run", rich(method=method))
     must_be_sound(smtune)
     result = smtune("fsck")
     assert result.returncode == 0
     assert "no inconsistencies" in result.stderr
 
 
-def test_trials_that_take_over_results_are_sound(smtune, write):
-    smtune.ok("run", write("exp.yaml", """\
-        version: 1
-        name: exp
-        objective: {metric: loss, goal: minimize}
-        parameters: {k: {type: int, min: 1, max: 3}}
-        search: {method: tpe, seed: 1}
-        budget: {trials: 12, parallel: 1}
-        trial: {shell: "echo loss=${{ k }}"}
-        """))
+def test_trials_that_take_over_results_are_sound(smtune, experiment):
+    smtune.ok("run", experiment(
+        "echo loss=${{ k }}", method="tpe", trials=12, parallel=1,
+        parameters="{k: {type: int, min: 1, max: 3}}"))
     must_be_sound(smtune)
 
 
-def test_only_the_runs_that_are_named_are_checked(smtune, experiment, change):
-    path = experiment(trials=8)
+def test_only_the_runs_that_are_named_are_checked(smtune, rich, change):
+    path = rich(trials=8)
     smtune.ok("run", path)
     smtune.ok("run", path, "--name", "other")
     change("UPDATE job SET told = 77 WHERE id = 3")
@@ -95,8 +83,8 @@ def test_only_the_runs_that_are_named_are_checked(smtune, experiment, change):
 
 
 def test_a_live_run_one_that_was_killed_and_its_end_are_sound(
-        smtune, experiment):
-    path = experiment(trials=60, shell="sleep 0.1; " + SHELL)
+        smtune, rich):
+    path = rich(trials=60, shell="sleep 0.1; " + SHELL)
     engine = smtune.start("run", path)
     wait_until(lambda: (smtune.store / "smtune.db").exists() and
                smtune("trials", "exp").stdout.count("succeeded") > 4)
@@ -118,8 +106,8 @@ def test_a_live_run_one_that_was_killed_and_its_end_are_sound(
                                    "trap 'exit 0' TERM; echo up; sleep 60 & wait",
                                    "trap 'exit 4' TERM; echo up; sleep 60 & wait"])
 def test_trials_of_a_dead_engine_that_were_ended_are_sound(
-        smtune, experiment, shell):
-    engine = smtune.start("run", experiment(parallel=2, shell=shell))
+        smtune, rich, shell):
+    engine = smtune.start("run", rich(parallel=2, shell=shell))
     wait_until(lambda: (smtune.store / "smtune.db").exists() and all(
         smtune("logs", "exp", n).stdout == "up\n" for n in (1, 2)))
     os.kill(engine.pid, signal.SIGKILL)
@@ -213,8 +201,8 @@ DAMAGE = [
 ]
 
 
-def test_each_damage_is_found(smtune, experiment, tmp_path, change):
-    smtune.ok("run", experiment())
+def test_each_damage_is_found(smtune, rich, tmp_path, change):
+    smtune.ok("run", rich())
     path = smtune.store / "smtune.db"
     good = path.read_bytes()
     for sql, expected in DAMAGE:
@@ -229,8 +217,8 @@ def test_each_damage_is_found(smtune, experiment, tmp_path, change):
     must_be_sound(smtune)
 
 
-def test_files_that_say_something_else_are_found(smtune, experiment):
-    smtune.ok("run", experiment(trials=8))
+def test_files_that_say_something_else_are_found(smtune, rich):
+    smtune.ok("run", rich(trials=8))
     run = smtune.store / "runs/exp"
     exit_file = run / "attempts/3-1/exit"
     exit_file.write_text(exit_file.read_text().replace(
@@ -264,8 +252,8 @@ def tables(smtune):
     return rows
 
 
-def test_what_differs_is_mended(smtune, experiment, change):
-    smtune.ok("run", experiment())
+def test_what_differs_is_mended(smtune, rich, change):
+    smtune.ok("run", rich())
     path = smtune.store / "smtune.db"
     smtune.ok("ls")
     good, before = path.read_bytes(), tables(smtune)
@@ -295,8 +283,8 @@ def test_what_differs_is_mended(smtune, experiment, change):
     assert not list(smtune.store.glob("smtune.db.before-repair-*"))
 
 
-def test_events_that_cannot_be_are_left(smtune, experiment, change):
-    smtune.ok("run", experiment())
+def test_events_that_cannot_be_are_left(smtune, rich, change):
+    smtune.ok("run", rich())
     for sql, _ in DAMAGE:
         if "INTO event" in sql:
             change(sql, "UPDATE job SET cause = 'lost' WHERE number = 4")
@@ -307,8 +295,8 @@ def test_events_that_cannot_be_are_left(smtune, experiment, change):
             assert tables(smtune) == before
 
 
-def test_a_run_without_a_row_comes_back(smtune, experiment, change):
-    path = experiment()
+def test_a_run_without_a_row_comes_back(smtune, rich, change):
+    path = rich()
     smtune.ok("run", path)
     smtune.ok("run", path, "--name", "other")
     before = tables(smtune)
@@ -320,8 +308,8 @@ def test_a_run_without_a_row_comes_back(smtune, experiment, change):
     smtune.ok("replay", "exp")
 
 
-def test_indexes_are_made_anew(smtune, experiment, change):
-    smtune.ok("run", experiment())
+def test_indexes_are_made_anew(smtune, rich, change):
+    smtune.ok("run", rich())
     with sqlite3.connect(smtune.store / "smtune.db") as database:
         database.execute("PRAGMA writable_schema = ON")
         database.execute("UPDATE sqlite_schema SET sql = replace(sql,"
@@ -342,8 +330,8 @@ def test_indexes_are_made_anew(smtune, experiment, change):
     must_be_sound(smtune)
 
 
-def test_a_live_run_is_not_mended(smtune, experiment, change):
-    engine = smtune.start("run", experiment(shell="sleep 60"))
+def test_a_live_run_is_not_mended(smtune, rich, change):
+    engine = smtune.start("run", rich(shell="sleep 60"))
     wait_until(lambda: (smtune.store / "smtune.db").exists() and
                "running" in smtune("trials", "exp").stdout)
     result = smtune("fsck", "--repair")

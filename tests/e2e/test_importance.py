@@ -3,25 +3,18 @@
 
 import pytest
 
-EXPERIMENT = """
-version: 1
-name: exp
-objective: %s
-parameters:
-  x: {type: float, min: 0, max: 1}
-  y: {type: float, min: 0, max: 1}
-  word: {type: categorical, values: [a, b, c]}
-  fixed: 7
-search: {method: random, seed: 1}
-budget: {trials: %d}
-trial: {command: "echo a=${{ x }} b=${{ y }} c=1"}
-"""
-
 
 @pytest.fixture
-def run(smtune, write):
+def run(smtune, experiment):
     def run_objectives(objective, trials):
-        smtune.ok("run", write("exp.yaml", EXPERIMENT % (objective, trials)))
+        smtune.ok("run", experiment(
+            command="echo a=${{ x }} b=${{ y }} c=1", objective=objective,
+            trials=trials, seed=1, parameters="""
+                x: {type: float, min: 0, max: 1}
+                y: {type: float, min: 0, max: 1}
+                word: {type: categorical, values: [a, b, c]}
+                fixed: 7
+                """))
     return run_objectives
 
 

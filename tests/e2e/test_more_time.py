@@ -9,47 +9,32 @@ import pytest
 from programs import wait_until
 
 # A trial that finds no file `go` outlives any budget here.
-TRIAL = """\
+TRIAL = """
     if [ ! -e go ]; then
       [ -e $SMTUNE_CHECKPOINT_DIR/began ] || sleep 600
     fi
     touch $SMTUNE_CHECKPOINT_DIR/began
     echo loss=${{ x }}
-"""
-FILE = """\
-version: 1
-name: exp
-objective: loss
-parameters:
-  x: {type: float, min: 0, max: 1}
-search: {method: random, seed: 2}
-budget: {%s, parallel: 1}
-trial:
-  checkpoints: true
-  shell: |
-""" + TRIAL
-FLOW = """\
-version: 1
-name: exp
-time: %s
-steps:
-  one: {shell: "[ -e go ] || sleep 600"}
-  two: {needs: one, command: "true"}
-"""
+    """
+FLOW = """
+    one: {shell: "[ -e go ] || sleep 600"}
+    two: {needs: one, command: "true"}
+    """
 
 
 @pytest.fixture
-def run(smtune, write):
-    def start(budget, *words, text=FILE):
-        return smtune("run", write("exp.yaml", text % budget), *words)
+def run(smtune, experiment):
+    def start(*words, **budget):
+        return smtune("run", experiment(TRIAL, checkpoints=True, parallel=1,
+                                        **{"trials": 4} | budget), *words)
     return start
 
 
 @pytest.fixture
 def over(smtune, run):
     """A run whose time is used up while its only trial sleeps."""
-    def start(budget="time: 1s, trials: 4"):
-        assert run(budget).returncode == 6
+    def start(**budget):
+        assert run(**{"time": "1s"} | budget).returncode == 6
         assert smtune.states() == ["stopped"]
     return start
 
@@ -57,8 +42,8 @@ def over(smtune, run):
 @pytest.fixture
 def live(smtune, run):
     """A run whose first trial sleeps, and which has time for that."""
-    def start(budget="time: 1h, trials: 4"):
-        run(budget, "--detach")
+    def start(**budget):
+        run("--detach", **{"time": "1h"} | budget)
         wait_until(lambda: smtune.json("status", "exp")["trials"]["running"])
     return start
 
@@ -119,7 +104,7 @@ def test_the_new_time_is_used_up_too(smtune, over):
 
 
 def test_trials_and_time(smtune, over):
-    over("time: 1s, trials: 1")
+    over(trials=1)
     go(smtune)
     refused(smtune, 5, "more trials would change nothing", "--trials", 3)
     result = smtune("resume", "exp", "--trials", 3, "--time", "90m")
@@ -150,7 +135,7 @@ def test_a_live_run_gets_less(smtune, live):
 
 
 def test_a_live_run_gets_more(smtune, live):
-    live("time: 4s, trials: 3")
+    live(time="4s", trials=3)
     smtune.ok("resume", "exp", "--time", "1h")
     wait_until(lambda: smtune.json("status", "exp")["duration_ms"] > 4200)
     assert smtune.json("status", "exp")["state"] == "running"
@@ -162,14 +147,14 @@ def test_a_live_run_gets_more(smtune, live):
 
 
 def test_a_run_without_a_limit_gets_one(smtune, live):
-    live("trials: 2")
+    live(time=None, trials=2)
     smtune.ok("resume", "exp", "--time", "2s")
     smtune("wait", "exp")
     assert proved(smtune) == ["stopped"]
 
 
 def test_a_paused_run_gets_more_and_goes_on(smtune, live):
-    live("time: 1h, trials: 2")
+    live(trials=2)
     smtune.ok("pause", "exp", "--now")
     go(smtune)
     smtune.ok("resume", "exp", "--time", "2h")
@@ -178,7 +163,7 @@ def test_a_paused_run_gets_more_and_goes_on(smtune, live):
 
 
 def test_after_a_kill(smtune, live):
-    live("time: 1h, trials: 2")
+    live(trials=2)
     smtune.ok("resume", "exp", "--time", "2h")
     os.kill(smtune.json("status", "exp")["engine_pid"], signal.SIGKILL)
     wait_until(lambda: smtune.json("status", "exp")["state"] == "interrupted")
@@ -193,8 +178,8 @@ def test_after_a_kill(smtune, live):
 
 # ---- a workflow ----
 
-def test_a_live_workflow_gets_less(smtune, run):
-    run("1h", "--detach", text=FLOW)
+def test_a_live_workflow_gets_less(smtune, workflow):
+    smtune("run", workflow(FLOW, name="exp", time="1h"), "--detach")
     wait_until(lambda: smtune.json("status", "exp")["steps"][0]["state"] ==
                "active")
     smtune.ok("resume", "exp", "--time", "1s")
@@ -203,8 +188,8 @@ def test_a_live_workflow_gets_less(smtune, run):
     proved(smtune)
 
 
-def test_a_workflow_that_is_over_is_for_retry(smtune, run):
-    assert run("1s", text=FLOW).returncode == 1
+def test_a_workflow_that_is_over_is_for_retry(smtune, workflow):
+    assert smtune("run", workflow(FLOW, name="exp", time="1s")).returncode == 1
     refused(smtune, 5, "its steps have ended (time budget used up): smtune "
             "retry runs them again", "--time", "1h")
     go(smtune)

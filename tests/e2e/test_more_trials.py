@@ -6,19 +6,9 @@ import signal
 
 import pytest
 
+import files
 from programs import wait_until
 
-FILE = """\
-    version: 1
-    name: exp
-    objective: loss
-    parameters:
-      x: {type: float, min: 0, max: 1}
-      k: {type: categorical, values: [a, b]}
-    search: {method: %s, seed: 2}
-    budget: {trials: %d, parallel: 1}
-    trial: {command: "echo loss=${{ x }}"}
-    """
 WAITS = """\
 #!/bin/sh
 while [ ! -e go ]; do sleep 0.02; done
@@ -27,24 +17,21 @@ echo loss=$1
 
 
 @pytest.fixture
-def run(smtune, write):
-    """run(method, trials, (old, new) ...): a run that has ended."""
-    def start(method="random", trials=4, *changes, words=()):
-        text = FILE % (method, trials)
-        for old, new in changes:
-            assert old in text
-            text = text.replace(old, new)
-        return smtune("run", write("exp.yaml", text), *words)
+def run(smtune, experiment):
+    """run("--option", ..., key=value ...): a run that has ended."""
+    def start(*words, **keys):
+        path = experiment(**{"trials": 4, "parallel": 1,
+                             "parameters": files.X_AND_K} | keys)
+        return smtune("run", path, *words)
     return start
 
 
 @pytest.fixture
 def waits(smtune, write, run):
-    """waits(): a run whose trials wait for a file goes on."""
-    def start(*changes):
+    """waits(key=value ...): a run whose trials wait for a file goes on."""
+    def start(**keys):
         write("trial", WAITS).chmod(0o755)
-        run("random", 4, ("echo loss=${{ x }}", "./trial ${{ x }}"), *changes,
-            words=["--detach"])
+        run("--detach", command="./trial ${{ x }}", **keys)
         wait_until(lambda: running(smtune) > 0)
     return start
 
@@ -83,10 +70,10 @@ def refused(smtune, trials, status, says):
 @pytest.mark.parametrize("method", ["random", "sobol", "tpe", "cmaes"])
 def test_it_goes_on_as_if_it_had_had_them_all_along(smtune, run, method):
     """Of a method that does not plan by the budget."""
-    assert run(method, 9).returncode == 0
+    assert run(method=method, trials=9).returncode == 0
     at_once = settings(smtune)
     smtune.ok("rm", "exp")
-    assert run(method, 4).returncode == 0
+    assert run(method=method).returncode == 0
     result = smtune("resume", "exp", "--trials", 9)
     assert result.returncode == 0
     assert "its budget is now 9 trials" in result.stderr
@@ -96,7 +83,7 @@ def test_it_goes_on_as_if_it_had_had_them_all_along(smtune, run, method):
 
 @pytest.mark.parametrize("method", ["auto", "bayesian", "nsga2"])
 def test_the_search_stays_planned_as_it_was(smtune, run, method):
-    run(method, 6)
+    run(method=method, trials=6)
     first = settings(smtune)
     smtune.ok("resume", "exp", "--trials", 10)
     smtune.ok("resume", "exp", "--trials", 13)
@@ -116,8 +103,10 @@ def test_what_is_shown(smtune, run):
 
 
 def test_a_grid_goes_on_to_its_end(smtune, run):
-    finite = ("x: {type: float, min: 0, max: 1}", "x: {type: int, min: 1, max: 3}")
-    run("grid", 2, finite)
+    run(method="grid", trials=2, parameters="""
+        x: {type: int, min: 1, max: 3}
+        k: {type: categorical, values: [a, b]}
+        """)
     smtune.ok("resume", "exp", "--trials", 5)
     assert len(settings(smtune)) == 5
     smtune.ok("resume", "exp", "--trials", 7)
@@ -126,9 +115,7 @@ def test_a_grid_goes_on_to_its_end(smtune, run):
 
 
 def test_none_succeeded_so_far(smtune, run):
-    result = run("random", 2,
-                 ("command: \"echo loss=${{ x }}\"",
-                  "shell: \"test $SMTUNE_JOB -gt 2 && echo loss=1\""))
+    result = run(trials=2, shell="test $SMTUNE_JOB -gt 2 && echo loss=1")
     assert result.returncode == 6
     smtune.ok("resume", "exp", "--trials", 4)
     assert smtune.states() == ["failed"] * 2 + ["succeeded"] * 2
@@ -143,10 +130,8 @@ def test_none_succeeded_so_far(smtune, run):
 def test_a_schedule_goes_on_with_new_trials(smtune, run, schedule):
     """Those that it stopped when the budget was used up stay so. pbt, of whose
     population none lives then, has no new ones."""
-    run("random", 5, ("trial: {command: \"echo loss=${{ x }}\"}",
-                      f"schedule: {schedule}\n"
-                      "    trial: {checkpoints: true, command: "
-                      "\"echo loss=${{ x }} of ${{ epochs }}\"}"))
+    run(trials=5, schedule=schedule, checkpoints=True,
+        command="echo loss=${{ x }} of ${{ epochs }}")
     over = smtune.states()
     smtune.ok("resume", "exp", "--trials", 30)
     assert smtune.states()[:5] == over
@@ -166,22 +151,18 @@ def test_a_live_run_gets_more_and_fewer(smtune, waits):
 
 
 def test_the_last_trials_still_run(smtune, waits):
-    waits(("trials: 4", "trials: 1"))
+    waits(trials=1)
     smtune.ok("resume", "exp", "--trials", 3)
     assert end(smtune) == 3
 
 
 def test_a_schedule_is_closed_and_open_again(smtune, run):
     """Meanwhile a trial went on that would have waited for others."""
-    run("random", 3,
-        ("trial: {command: \"echo loss=${{ x }}\"}", """\
-schedule: {method: hyperband, resource: epochs, min: 1, max: 9, eta: 3}
-    trial:
-      checkpoints: true
-      shell: |
+    run("--detach", trials=3, checkpoints=True, shell="""
         while [ ${{ epochs }} -gt 1 ] && [ ! -e go ]; do sleep 0.02; done
         touch $SMTUNE_CHECKPOINT_DIR/${{ epochs }}
-        echo loss=${{ x }}"""), words=["--detach"])
+        echo loss=${{ x }}
+        """, schedule="{method: hyperband, resource: epochs, max: 9, eta: 3}")
     wait_until(lambda: [(row["state"], row["attempts"])
                         for row in smtune.json("trials", "exp")].count(
                             ("running", 2)) == 1)
@@ -221,7 +202,7 @@ def test_fewer_than_have_begun(smtune, run, waits):
     refused(smtune, 3, 2, "at least 5 trials, not 3: 4 have already started")
     refused(smtune, 4, 2, "at least 5 trials, not 4: 4 have already started")
     smtune.ok("rm", "exp")
-    waits(("parallel: 1", "parallel: 2"))
+    waits(parallel=2)
     wait_until(lambda: running(smtune) == 2)
     for _ in range(2):  # with an engine, and without one
         result = smtune("resume", "exp", "--trials", 1)
@@ -250,21 +231,16 @@ def test_nonsense(smtune, run):
 ])
 def test_it_ended_for_another_reason(smtune, run, budget, command, status,
                                      says):
-    result = run("random", 4, ("parallel: 1", f"parallel: 1, {budget}"),
-                 ("echo loss=${{ x }}", command))
+    result = run(command=command,
+                 budget="{trials: 4, parallel: 1, %s}" % budget)
     assert result.returncode == status
     refused(smtune, 9, 5, f"more trials would change nothing, because the run "
             f"ended for another reason: {says}")
 
 
-def test_of_a_workflow(smtune, write):
-    path = write("flow.yaml", """\
-    version: 1
-    name: exp
-    steps:
-      one: {command: "sh -c 'while [ ! -e go ]; do sleep 0.02; done'"}
-    """)
-    smtune.ok("run", path, "--detach")
+def test_of_a_workflow(smtune, workflow):
+    path = workflow('one: {shell: "while [ ! -e go ]; do sleep 0.02; done"}',
+                    name="exp")
     result = smtune("resume", "exp", "--trials", 3)
     assert result.returncode == 2
     assert "the budget of a workflow has no trials" in result.stderr

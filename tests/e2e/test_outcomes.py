@@ -8,29 +8,17 @@ import pytest
 
 from programs import wait_until
 
-HEAD = """
-version: 1
-name: exp
-objective: {objective}
-outcomes: {outcomes}
-parameters:
-  x: {{type: float, min: 0, max: 1}}
-search: {{method: random, seed: 3}}
-budget: {{trials: {trials}, parallel: 1{budget}}}
-"""
-
 
 @pytest.fixture
-def fake(smtune, write):
+def fake(smtune, experiment, write):
     """fake([log, ...]): runs trials that say these lines, one by one."""
-    def run(logs, *words, outcomes="[{metric: lat, max: 20}]",
-            objective="loss", budget=""):
+    def run(logs, *words, **keys):
         lines = "".join('{"log": "%s\\n"}\n' % log for log in logs)
         write("script.jsonl", lines)
-        path = write("exp.yaml", HEAD.format(
-            objective=objective, outcomes=outcomes, trials=len(logs),
-            budget=budget) + "trial: {command: train}\n"
-            "executor: {name: fake, script: script.jsonl}\n")
+        path = experiment(**{
+            "command": "train", "trials": len(logs), "parallel": 1,
+            "outcomes": "[{metric: lat, max: 20}]",
+            "executor": "{name: fake, script: script.jsonl}"} | keys)
         return smtune("run", path, *words)
     return run
 
@@ -95,11 +83,8 @@ def test_each_bound_counts(smtune, fake):
             ] == [4, 3, 2, 1]  # by 0.1, by 1, by 1.1
 
 
-def test_the_plan_says_the_bounds(smtune, write):
-    path = write("exp.yaml", HEAD.format(
-        objective="loss", trials=3, budget="",
-        outcomes="[{metric: size, min: 2, max: 3}, over]")
-        + "trial: {command: train}\n")
+def test_the_plan_says_the_bounds(smtune, experiment):
+    path = experiment(outcomes="[{metric: size, min: 2, max: 3}, over]")
     shown = smtune.ok("plan", path)
     assert "bound     size at least 2 and at most 3\n" in shown
     assert "bound     over at most 0\n" in shown
@@ -118,29 +103,26 @@ def test_the_last_value_counts(smtune, fake):
 
 
 def test_a_target_is_reached_by_feasible_trials_alone(smtune, fake):
-    result = fake(["loss=1 lat=21", "loss=9 lat=1"], budget=", target: 2")
+    result = fake(["loss=1 lat=21", "loss=9 lat=1"], target=2)
     assert result.returncode == 6
     assert "trial budget used up (2 of 2)" in result.stdout
-    result = fake(["loss=1 lat=21", "loss=2 lat=20"], budget=", target: 2")
+    result = fake(["loss=1 lat=21", "loss=2 lat=20"], target=2)
     assert result.returncode == 0
     assert "the target was reached" in result.stdout
 
 
-def test_outcomes_are_known_after_a_stop(smtune, write):
+def test_outcomes_are_known_after_a_stop(smtune, experiment):
     """The bound is broken before the stop, and the target with it: a record
     that forgot it would end the run at once."""
-    path = write("exp.yaml", HEAD.format(
-        objective="loss", outcomes="[{metric: lat, max: 20}]", trials=3,
-        budget=", target: 5") + """\
-trial:
-  shell: |
-    case $SMTUNE_JOB in
-    1) echo loss=1 lat=99 ;;
-    2) touch second; while [ ! -e go ]; do sleep 0.02; done
-       echo loss=9 lat=1 ;;
-    3) echo loss=4 lat=2 ;;
-    esac
-""")
+    path = experiment("""\
+        case $SMTUNE_JOB in
+        1) echo loss=1 lat=99 ;;
+        2) touch second; while [ ! -e go ]; do sleep 0.02; done
+           echo loss=9 lat=1 ;;
+        3) echo loss=4 lat=2 ;;
+        esac
+        """, outcomes="[{metric: lat, max: 20}]", trials=3, parallel=1,
+        target=5)
     engine = smtune.start("run", path)
     wait_until((smtune.directory / "second").exists)
     os.kill(engine.pid, signal.SIGKILL)
@@ -187,24 +169,21 @@ def test_a_bound_on_one_of_several_objectives(smtune, fake):
     assert [row["id"] for row in smtune.json("best", "exp")] == [2, 3]
 
 
-def test_the_panel_counts_the_front(smtune, fake, write):
+def test_the_panel_counts_the_front(smtune, fake):
     fake(["loss=1 gain=1", "loss=2 gain=2"], objective=GOALS, outcomes="[]")
     status, shown = smtune.on_terminal("run", "exp.yaml", "--name", "again")
     assert status == 0
     assert "on the Pareto front; best loss" in shown
 
 
-def test_the_front_goes_on_after_a_stop(smtune, write):
-    path = write("exp.yaml", HEAD.format(
-        objective=GOALS, outcomes="[]", trials=2, budget="") + """\
-trial:
-  shell: |
-    case $SMTUNE_JOB in
-    1) echo loss=1 gain=1 ;;
-    2) touch second; while [ ! -e go ]; do sleep 0.02; done
-       echo loss=2 gain=2 ;;
-    esac
-""")
+def test_the_front_goes_on_after_a_stop(smtune, experiment):
+    path = experiment("""\
+        case $SMTUNE_JOB in
+        1) echo loss=1 gain=1 ;;
+        2) touch second; while [ ! -e go ]; do sleep 0.02; done
+           echo loss=2 gain=2 ;;
+        esac
+        """, objective=GOALS, outcomes="[]", trials=2, parallel=1)
     engine = smtune.start("run", path)
     wait_until((smtune.directory / "second").exists)
     engine.kill()

@@ -3,27 +3,25 @@
 
 import pytest
 
-FILE = """
-version: 1
-name: exp
-objective: {objective}
-parameters: {{x: {{type: ordinal, values: [1, 2, 3, 4, 5, 6]}}}}
-search: grid
-budget: {{parallel: 1}}
-trial:
-  shell: |
-    test $X != 3 && head -c 1000 /dev/zero > $SMTUNE_CHECKPOINT_DIR/state
-    test $X != 2 && echo loss=$X size=$((($X - 4) * ($X - 4)))
-  env: {{X: "${{{{ x }}}}"}}
-"""
+SIX = "{x: {type: ordinal, values: [1, 2, 3, 4, 5, 6]}}"
 
 
 @pytest.fixture
-def run(smtune, write):
+def six(experiment):
     """Six trials: the second has failed, the third left no checkpoint."""
-    def start(objective="loss"):
-        path = write("exp.yaml", FILE.format(objective=objective))
-        assert smtune("run", path).returncode == 0
+    def make(objective="loss"):
+        return experiment("""
+            test $X != 3 && head -c 1000 /dev/zero > $SMTUNE_CHECKPOINT_DIR/state
+            test $X != 2 && echo loss=$X size=$((($X - 4) * ($X - 4)))
+            """, env={"X": "${{ x }}"}, objective=objective, parameters=SIX,
+            search="grid", trials=None, parallel=1)
+    return make
+
+
+@pytest.fixture
+def run(smtune, six):
+    def start(*words):
+        assert smtune("run", six(*words)).returncode == 0
     return start
 
 
@@ -93,25 +91,15 @@ def test_refused(smtune, run, words, says):
     assert left(smtune) == [1, 2, 4, 5, 6]
 
 
-PAUSING = """
-version: 1
-name: exp
-objective: loss
-parameters: {x: {type: ordinal, values: [1, 2, 3, 4, 5, 6]}}
-search: grid
-schedule: {method: asha, resource: epochs, min: 1, max: 4, eta: 2}
-budget: {parallel: 1}
-trial:
-  shell: |
-    echo $X > $SMTUNE_CHECKPOINT_DIR/state
-    echo epochs=${{ epochs }} loss=$X
-    test ${{ trial }} != 3 || test ! -e stop || smtune stop exp
-  env: {X: "${{ x }}"}
-"""
-
-
-def test_what_may_go_on_keeps_its_own_until_the_run_is_over(smtune, write):
-    path = write("exp.yaml", PAUSING)
+def test_what_may_go_on_keeps_its_own_until_the_run_is_over(smtune, experiment,
+                                                            write):
+    path = experiment("""
+        echo $X > $SMTUNE_CHECKPOINT_DIR/state
+        echo epochs=${{ epochs }} loss=$X
+        test ${{ trial }} != 3 || test ! -e stop || smtune stop exp
+        """, env={"X": "${{ x }}"}, search="grid", trials=None, parallel=1,
+        parameters=SIX,
+        schedule="{method: asha, resource: epochs, min: 1, max: 4, eta: 2}")
     stop = write("stop", "")
     assert smtune("run", path).returncode != 0
     assert "paused" in smtune.states()
@@ -126,15 +114,8 @@ def test_what_may_go_on_keeps_its_own_until_the_run_is_over(smtune, write):
     smtune.ok("replay", "exp")
 
 
-TOP = """
-version: 1
-name: top
-steps: {tune: {experiment: exp.yaml}}
-"""
-
-
-def test_of_a_workflow_those_below_it(smtune, write):
-    write("exp.yaml", FILE.format(objective="loss"))
-    smtune.ok("run", write("top.yaml", TOP))
+def test_of_a_workflow_those_below_it(smtune, six, workflow):
+    six()
+    smtune.ok("run", workflow("tune: {experiment: exp.yaml}", name="top"))
     assert [row["run"] for row in smtune.json("prune", "top")] == ["top.tune"]
     assert left(smtune, "top.tune") == [1, 2]

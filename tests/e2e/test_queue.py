@@ -12,30 +12,16 @@ import pytest
 
 from programs import wait_until
 
-HEAD = """
-version: 1
-name: exp
-objective: loss
-parameters:
-  x: {{type: float, min: 0, max: 1}}
-search: {{method: random, seed: 3}}
-budget: {{trials: {trials}, parallel: {parallel}}}
-trial:
-  command: train{retry}
-executor: {{name: fake, script: script.jsonl}}
-"""
-
 
 @pytest.fixture
-def fake(write):
+def fake(experiment, write):
     """fake([outcome, ...]): the path of an experiment that goes so."""
-    def make(outcomes, trials=1, parallel=1, retry=None):
+    def make(outcomes, **keys):
         write("script.jsonl", "".join(
             json.dumps({"log": "loss=1\n"} | outcome) + "\n"
             for outcome in outcomes))
-        return write("exp.yaml", HEAD.format(
-            trials=trials, parallel=parallel,
-            retry="" if retry is None else f"\n  retry: {retry}"))
+        return experiment(executor="{name: fake, script: script.jsonl}",
+                          **{"trials": 1, "parallel": 1} | keys)
     return make
 
 

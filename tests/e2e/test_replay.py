@@ -14,28 +14,23 @@ from programs import ROOT, wait_until
 METHODS = re.findall(r"^    X\((\w+)\)", re.search(
     r"define STRATEGY_METHODS\(X\)(.*?)\n\n",
     (ROOT / "strategies/strategy_impl.h").read_text(), re.S)[1], re.M)
-FILE = """\
-    version: 1
-    name: exp
-    objective: {metric: loss, goal: %(goal)s}
-    parameters:
-      x: {type: float, min: 1e-3, max: 1, scale: log}
-      k: {type: categorical, values: [a, b]}
-      y: {type: int, min: 1, max: 9, when: "k = 'b'"}
-      z: {type: bool}
-    constraints: ["x > 0.002 or z"]
-    search: {method: %(method)s, seed: 11}
-    budget: {trials: %(trials)d, parallel: %(parallel)d}
-    trial: {shell: "%(shell)s"}
-    """
 ECHO = "echo loss=${{ x * 3 + (k = 'b') * coalesce(y, 2) / 5.0 - z }}"
 
 
 @pytest.fixture
-def experiment(write):
+def mixed(experiment):
+    """Trials with all kinds of parameters."""
     def make(method="auto", trials=24, parallel=4, shell=ECHO,
              goal="minimize"):
-        return write("exp.yaml", FILE % locals())
+        return experiment(
+            shell, method=method, seed=11, trials=trials, parallel=parallel,
+            objective=f"{{metric: loss, goal: {goal}}}",
+            constraints=["x > 0.002 or z"], parameters="""
+                x: {type: float, min: 1e-3, max: 1, scale: log}
+                k: {type: categorical, values: [a, b]}
+                y: {type: int, min: 1, max: 9, when: "k = 'b'"}
+                z: {type: bool}
+                """)
     return make
 
 
@@ -45,8 +40,8 @@ def params(smtune, run):
 
 @pytest.mark.sanitized
 @pytest.mark.parametrize("method", METHODS)
-def test_every_suggestion_is_proved(smtune, experiment, method):
-    path = experiment(method, goal="maximize", shell=
+def test_every_suggestion_is_proved(smtune, mixed, method):
+    path = mixed(method, goal="maximize", shell=
                       "[ $SMTUNE_JOB = 5 ] && exit 1; " + ECHO)
     smtune.ok("run", path)
     count = len(params(smtune, "exp"))
@@ -82,10 +77,10 @@ def start_and_kill(smtune, path, after):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_after_a_crash_it_goes_on_as_if_nothing_had_been(
-        smtune, experiment, method):
+        smtune, mixed, method):
     """One at a time, results come in the same order with and without."""
     slow = f"sleep 0.05; {ECHO}"
-    path = experiment(method, 20, 1, slow)
+    path = mixed(method, 20, 1, slow)
     smtune.ok("run", path, "--name", "whole")
     start_and_kill(smtune, path, 8)
     smtune.ok("resume", "exp")
@@ -93,9 +88,8 @@ def test_after_a_crash_it_goes_on_as_if_nothing_had_been(
     smtune.ok("replay", "exp")
 
 
-def test_64_at_once_and_three_crashes(smtune, experiment):
-    path = experiment("auto", 260, 64,
-                      f"sleep 0.0$(($SMTUNE_JOB % 7)); {ECHO}")
+def test_64_at_once_and_three_crashes(smtune, mixed):
+    path = mixed("auto", 260, 64, f"sleep 0.0$(($SMTUNE_JOB % 7)); {ECHO}")
     start_and_kill(smtune, path, 40)
     for after in 100, 160:
         engine = smtune.start("resume", "exp")
@@ -108,8 +102,8 @@ def test_64_at_once_and_three_crashes(smtune, experiment):
     assert smtune.json("replay", "exp", timeout=120)["proved"] == 260
 
 
-def test_a_difference_is_found(smtune, experiment):
-    smtune.ok("run", experiment("random", 10))
+def test_a_difference_is_found(smtune, mixed):
+    smtune.ok("run", mixed("random", 10))
     database = sqlite3.connect(smtune.store / "smtune.db")
     with database:
         database.execute("UPDATE param_value SET value = 0.25"
@@ -128,8 +122,8 @@ def test_a_difference_is_found(smtune, experiment):
     assert "trial 7 differs: 'x' is 0.25 in the record" in result.stdout
 
 
-def test_a_record_that_does_not_fit_its_file_is_refused(smtune, experiment):
-    smtune.ok("run", experiment("random", 4))
+def test_a_record_that_does_not_fit_its_file_is_refused(smtune, mixed):
+    smtune.ok("run", mixed("random", 4))
     database = sqlite3.connect(smtune.store / "smtune.db")
     with database:
         database.execute("UPDATE run SET spec = replace(spec, 'max: 1,',"
@@ -144,8 +138,8 @@ def test_a_record_that_does_not_fit_its_file_is_refused(smtune, experiment):
     assert smtune("replay", "exp").returncode == 3
 
 
-def test_why(smtune, experiment):
-    smtune.ok("run", experiment("sobol", 12, 3))
+def test_why(smtune, mixed):
+    smtune.ok("run", mixed("sobol", 12, 3))
     for number in range(1, 13):
         why = smtune.json("why", "exp", number)
         assert why["id"] == number
@@ -161,8 +155,8 @@ def test_why(smtune, experiment):
     assert smtune("why", "none", 1).returncode == 4
 
 
-def test_results_are_told_in_places_without_gaps(smtune, experiment):
-    smtune.ok("run", experiment("random", 40, 8))
+def test_results_are_told_in_places_without_gaps(smtune, mixed):
+    smtune.ok("run", mixed("random", 40, 8))
     database = sqlite3.connect(f"file:{smtune.store}/smtune.db?mode=ro",
                                uri=True)
     rows = database.execute("SELECT number, told, seen FROM job"
@@ -175,9 +169,8 @@ def test_results_are_told_in_places_without_gaps(smtune, experiment):
         assert all(n < number for n in known)
 
 
-def test_a_result_that_is_gone_is_missed(smtune, experiment):
-    smtune.ok("run", experiment("random", 12, 1,
-                                f"sleep 0.06; {ECHO}"))
+def test_a_result_that_is_gone_is_missed(smtune, mixed):
+    smtune.ok("run", mixed("random", 12, 1, f"sleep 0.06; {ECHO}"))
     with sqlite3.connect(smtune.store / "smtune.db") as database:
         database.execute("UPDATE job SET told = NULL WHERE number = 3")
     database.close()
@@ -188,29 +181,20 @@ def test_a_result_that_is_gone_is_missed(smtune, experiment):
 
 # ---- decisions ----
 
-RETRIES = """\
-    version: 1
-    name: exp
-    objective: {metric: loss, goal: minimize}
-    parameters: {x: {type: float, min: 0, max: 1}}
-    search: {method: random, seed: 5}
-    budget: {trials: %(trials)d, parallel: 3%(budget)s}
-    trial:
-      shell: "%(shell)s"
-      retry:
-        - {match: ["exit:3"], max: 2, delay: 20ms, backoff: 2, jitter: full}
-        - {match: ["log:try again"], max: 1, delay: 10ms}
-        - {match: [exit], max: 1, delay: 5ms}
-    """
 ENDS = ("case $SMTUNE_JOB in 2) exit 3;; 3) echo try again; exit 4;; "
         "4) exit 5;; 5) [ $SMTUNE_ATTEMPT = 3 ] || exit 3;; "
         "6) kill -9 $$;; 7) exit 0;; esac; echo loss=${{ x }}")
 
 
 @pytest.fixture
-def retries(write):
-    def make(shell=ENDS, budget="", trials=12):
-        return write("exp.yaml", RETRIES % locals())
+def retries(experiment):
+    def make(shell=ENDS, budget="", trials=12, **keys):
+        return experiment(
+            shell, seed=5, budget=f"{{trials: {trials}, parallel: 3{budget}}}",
+            retry=[{"match": ["exit:3"], "max": 2, "delay": "20ms",
+                    "backoff": 2, "jitter": "full"},
+                   {"match": ["log:try again"], "max": 1, "delay": "10ms"},
+                   {"match": ["exit"], "max": 1, "delay": "5ms"}], **keys)
     return make
 
 
@@ -235,24 +219,15 @@ def test_the_budget_is_proved(smtune, retries, budget, reason):
 
 
 def test_a_run_that_cannot_start_is_proved(smtune, retries):
-    path = retries()
-    path.write_text(path.read_text().replace(
-        'shell: "', 'command: /none/such  # "'))
+    path = retries(None, command="/none/such")
     assert smtune("run", path).returncode != 0
     must_be_proved(smtune)
 
 
 def test_a_run_that_cannot_start_and_loses_its_success_is_proved(
-        smtune, write):
-    path = write("exp.yaml", """\
-        version: 1
-        name: exp
-        objective: {metric: loss, goal: minimize}
-        parameters: {x: {type: int, min: 1, max: 5}}
-        search: {method: grid}
-        budget: {trials: 5, parallel: 2}
-        trial: {command: "./trial${{ x }}"}
-        """)
+        smtune, experiment, write):
+    path = experiment(command="./trial${{ x }}", search="grid", trials=5,
+                      parameters="{x: {type: int, min: 1, max: 5}}")
     for x, text in (1, "echo loss=1"), (2, "sleep 600"):
         script = write(f"trial{x}", f"#!/bin/sh\n{text}\n")
         script.chmod(0o755)

@@ -6,23 +6,8 @@ import re
 
 import pytest
 
+import files
 from programs import wait_until
-
-FILE = """\
-version: 1
-name: exp
-objective: {metric: loss, goal: %(goal)s}
-parameters:
-  x: {type: float, min: 0, max: 1}
-  k: {type: categorical, values: [a, b]}
-search: {method: %(search)s, seed: 3}
-schedule: %(schedule)s
-budget: {trials: %(trials)d, parallel: %(parallel)d%(budget)s}
-trial:
-  checkpoints: %(checkpoints)s
-  shell: "%(shell)s"
-  resources: {cpus: 0}
-"""
 
 # Up to its resource; curves cross. No checkpoint is kept: it begins anew.
 CURVE = ("x=${{ x }}; i=0; while [ $i -lt ${{ epochs }} ]; do i=$((i + 1)); "
@@ -45,13 +30,12 @@ SCHEDULES = {
 
 
 @pytest.fixture
-def run(smtune, write):
-    def make(schedule, *words, **changes):
-        text = FILE % ({"goal": "minimize", "search": "random",
-                        "schedule": schedule, "trials": 20, "parallel": 3,
-                        "budget": "", "checkpoints": "true", "shell": CURVE}
-                       | changes)
-        smtune.ok("run", write("exp.yaml", text), *words, timeout=120)
+def run(smtune, experiment):
+    def make(schedule, shell=CURVE, **keys):
+        smtune.ok("run", experiment(
+            shell, schedule=schedule, checkpoints=True, resources={"cpus": 0},
+            parameters=files.X_AND_K, **{"trials": 20, "parallel": 3} | keys),
+            timeout=120)
     return make
 
 
@@ -78,36 +62,25 @@ def test_every_step_is_proved(smtune, run, name):
 
 @pytest.mark.parametrize("name", ["asha", "asha-stopping", "hyperband", "pbt"])
 def test_with_failures_a_learner_and_the_other_goal(smtune, run, name):
-    run(SCHEDULES[name], goal="maximize", search="tpe", trials=30,
+    run(SCHEDULES[name], objective="{metric: loss, goal: maximize}",
+        method="tpe", trials=30,
         shell=f"[ $((SMTUNE_JOB % 5)) != 2 ] || exit 1; {CURVE}")
     proof(smtune)
 
 
 def test_a_budget_of_the_resource(smtune, run):
-    run(SCHEDULES["asha"], budget=", resource: 40")
+    run(SCHEDULES["asha"], resource=40)
     assert proof(smtune)["trials"] < 20
 
 
-GRID = """\
-version: 1
-name: exp
-objective: loss
-parameters:
-  k: {type: categorical, values: [a, b, c, d]}
-search: {method: grid}
-schedule: {method: hyperband, resource: epochs, min: 1, max: 9, eta: 3}
-budget: {trials: 9, parallel: 3}
-trial:
-  shell: >
-    test ${{ epochs }} = 1 || until test -e end; do sleep 0.02; done;
-    for i in $(seq ${{ epochs }}); do echo epoch=$i loss=$i; done
-  resources: {cpus: 0}
-"""
-
-
-def test_a_setting_is_enqueued_when_none_was_left(smtune, write):
+def test_a_setting_is_enqueued_when_none_was_left(smtune, experiment):
     """No new trials were to come, and then one does."""
-    engine = smtune.start("run", write("exp.yaml", GRID))
+    engine = smtune.start("run", experiment("""
+        test ${{ epochs }} = 1 || until test -e end; do sleep 0.02; done;
+        for i in $(seq ${{ epochs }}); do echo epoch=$i loss=$i; done
+        """, search="grid", trials=9, parallel=3, resources={"cpus": 0},
+        parameters="{k: {type: categorical, values: [a, b, c, d]}}",
+        schedule="{method: hyperband, resource: epochs, max: 9, eta: 3}"))
     wait_until(lambda: any(row["attempts"] > 1 for row in
                            json.loads(smtune("trials", "exp", "-o", "json")
                                       .stdout or "[]")))
@@ -120,7 +93,7 @@ def test_a_setting_is_enqueued_when_none_was_left(smtune, write):
 
 def test_a_run_that_ends_early(smtune, run):
     """What is paused is stopped with it."""
-    run(SCHEDULES["asha"], budget=", target: 0.4")
+    run(SCHEDULES["asha"], target=0.4)
     assert smtune.query("SELECT 1 FROM job WHERE state = 'stopped'")
     proof(smtune)
 

@@ -8,35 +8,32 @@ import sqlite3
 
 import pytest
 
+from files import workflow
 from programs import wait_until
 
-FILE = """\
-    version: 1
-    name: w
-    params: {n: 2}
-    steps:
-      prepare: {shell: "echo rows=3 > rows.env",
-                outputs: {rows: {value: rows.env}}}
-      shard:
-        needs: prepare
-        matrix: {part: [0, 1, 2], size: "${{ '[' || prepare.rows || ']' }}"}
-        shell: "exit ${{ part = 1 }}"
-        parallel: 2
-        success_if: 2
-      odd: {needs: prepare, matrix: {k: {range: [0, 4]}}, if: "k % 2",
-            command: "true"}
-      fails: {needs: shard, fail: "no ${{ shard.failed }}", may_fail: true}
-      sorry: {needs: fails, when: any_failed, command: "true"}
-      never: {needs: shard, if: "shard.failed > n", command: "true"}
-      glad: {needs: never, command: "true"}
-      again: {needs: odd, retry: [{match: [exit], max: 1, delay: 1ms}],
-              shell: "[ -e again ] || { touch again; exit 1; }"}
-      grow:
-        repeat: {max: 5, until: "batch >= 8",
-                 values: {batch: {first: 2, next: "batch * 2"}}}
-        shell: "echo seen=${{ batch }} > seen.env"
-        outputs: {seen: {value: seen.env}}
-    """
+FILE = workflow("""
+    prepare: {shell: "echo rows=3 > rows.env",
+              outputs: {rows: {value: rows.env}}}
+    shard:
+      needs: prepare
+      matrix: {part: [0, 1, 2], size: "${{ '[' || prepare.rows || ']' }}"}
+      shell: "exit ${{ part = 1 }}"
+      parallel: 2
+      success_if: 2
+    odd: {needs: prepare, matrix: {k: {range: [0, 4]}}, if: "k % 2",
+          command: "true"}
+    fails: {needs: shard, fail: "no ${{ shard.failed }}", may_fail: true}
+    sorry: {needs: fails, when: any_failed, command: "true"}
+    never: {needs: shard, if: "shard.failed > n", command: "true"}
+    glad: {needs: never, command: "true"}
+    again: {needs: odd, retry: [{match: [exit], max: 1, delay: 1ms}],
+            shell: "[ -e again ] || { touch again; exit 1; }"}
+    grow:
+      repeat: {max: 5, until: "batch >= 8",
+               values: {batch: {first: 2, next: "batch * 2"}}}
+      shell: "echo seen=${{ batch }} > seen.env"
+      outputs: {seen: {value: seen.env}}
+    """, name="w", params={"n": 2})
 
 
 @pytest.fixture
@@ -132,39 +129,33 @@ def test_after_a_crash_it_goes_on_as_if_nothing_had_been(smtune, write):
     smtune.ok("fsck")
 
 
-def test_the_links_of_a_chain_are_proved(smtune, write, sql):
-    smtune("run", write("w.yaml", r"""
-        version: 1
-        name: w
-        steps:
-          long:
-            timeout: 300ms
-            continue: {max: 5}
-            shell: |
-              n=$(cat $SMTUNE_CHECKPOINT_DIR/n 2>/dev/null || echo 0)
-              echo $((n + 1)) >$SMTUNE_CHECKPOINT_DIR/n
-              [ $n -ge 2 ] || exec sleep 9
-        """))
+def test_the_links_of_a_chain_are_proved(smtune, workflow, sql):
+    smtune("run", workflow("""
+        long:
+          timeout: 300ms
+          continue: {max: 5}
+          shell: |
+            n=$(cat $SMTUNE_CHECKPOINT_DIR/n 2>/dev/null || echo 0)
+            echo $((n + 1)) >$SMTUNE_CHECKPOINT_DIR/n
+            [ $n -ge 2 ] || exec sleep 9
+        """, name="w"))
     told = smtune.json("replay", "w")
     assert told["step"] is None and told["decision"] is None
     assert sql("UPDATE event SET event = 'retry' WHERE event = 'linked'") == 2
     assert "its end gives 'linked'" in smtune("replay", "w").stdout
 
 
-def test_what_was_put_back_is_proved(smtune, write):
-    smtune("run", write("w.yaml", r"""
-        version: 1
-        name: w
-        steps:
-          a: {shell: "echo v=$(ls ok* | wc -l) >a", outputs: {v: {value: a}}}
-          b: {needs: a, matrix: {k: [0, 1, 2]},
-              shell: "[ -e ok ] || [ ${{ k }} -ne 1 ]"}
-          c: {needs: b, shell: "true"}
-          d: {needs: a, matrix: {k: "${{ '[1,' || (a.v + 5) || ']' }}"},
-              if: k < 6, command: "true"}
-          e: {needs: b, when: any_failed, command: "true"}
-          f: {needs: a, if: a.v > 0, command: "true"}
-        """))
+def test_what_was_put_back_is_proved(smtune, workflow):
+    smtune("run", workflow("""
+        a: {shell: "echo v=$(ls ok* | wc -l) >a", outputs: {v: {value: a}}}
+        b: {needs: a, matrix: {k: [0, 1, 2]},
+            shell: "[ -e ok ] || [ ${{ k }} -ne 1 ]"}
+        c: {needs: b, shell: "true"}
+        d: {needs: a, matrix: {k: "${{ '[1,' || (a.v + 5) || ']' }}"},
+            if: k < 6, command: "true"}
+        e: {needs: b, when: any_failed, command: "true"}
+        f: {needs: a, if: a.v > 0, command: "true"}
+        """, name="w"))
 
     def steps():
         with sqlite3.connect(smtune.store / "smtune.db") as database:

@@ -8,28 +8,15 @@ import sqlite3
 
 import pytest
 
+import files
 from programs import wait_until
 
-FILE = """
-version: 1
-name: exp
-objective: {metric: loss, goal: minimize}
-parameters: {x: {type: float, min: 0, max: 1}, y: {type: float, min: 0, max: 1}}
-search: {method: METHOD, seed: 3}
-budget: {trials: TRIALS, parallel: PARALLEL}
-trial: {TRIAL, resources: {cpus: 0}}
-executor: {name: EXECUTOR}
-"""
 
-
-def text(method="random", trials=1000, parallel=2, trial="command: fake",
-         executor="fake"):
-    words = {"METHOD": method, "TRIALS": trials, "PARALLEL": parallel,
-             "TRIAL": trial, "EXECUTOR": executor}
-    result = FILE
-    for word, value in words.items():
-        result = result.replace(word, str(value))
-    return result
+def text(**keys):
+    return files.experiment(**{
+        "trials": 1000, "executor": "fake", "resources": {"cpus": 0},
+        "parameters": "{x: {type: float, min: 0, max: 1},"
+                      " y: {type: float, min: 0, max: 1}}"} | keys)
 
 
 def record(smtune):
@@ -60,9 +47,8 @@ def test_the_first_trials_start_while_others_are_prepared(smtune, write):
 def test_more_trials_run_than_there_are_descriptors(smtune, write):
     path = write("exp.yaml", text(
         trials=120, parallel=120, executor="local",
-        trial='shell: "echo loss=1; echo {\\"a\\": 2} >> $SMTUNE_METRICS;'
-              ' while test ! -e $SMTUNE_DIR/../../../../../go; do sleep 1; done"'
-    ))
+        shell='echo loss=1; echo {"a": 2} >> $SMTUNE_METRICS; while '
+              "test ! -e $SMTUNE_DIR/../../../../../go; do sleep 1; done"))
     process = smtune.start(
         "run", path, preexec_fn=lambda: resource.setrlimit(
             resource.RLIMIT_NOFILE, (64, 64)))
@@ -84,7 +70,7 @@ def reopen(smtune, method, trials):
     """Makes it a run of that method with so many trials."""
     with record(smtune) as database:
         database.execute("UPDATE run SET state = 'stopped', spec = ?",
-                         (text(method, trials=trials),))
+                         (text(method=method, trials=trials),))
 
 
 def test_a_long_record_is_soon_taken_up(smtune, write):

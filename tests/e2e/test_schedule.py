@@ -8,6 +8,7 @@ import sqlite3
 
 import pytest
 
+import files
 from programs import wait_until
 
 # A trial that goes on from its checkpoint, up to the resource it was given.
@@ -55,25 +56,11 @@ class Bench:
             path.write_text(text)
             path.chmod(0o755)
 
-    def write(self, schedule, command="./train ${{ x }} ${{ epochs }}",
-              trials=9, trial="", budget="", search="random", more="",
-              goal="minimize"):
+    def write(self, schedule, **keys):
         path = self.smtune.directory / "exp.yaml"
-        path.write_text(f"""\
-version: 1
-name: exp
-objective: {{metric: loss, goal: {goal}}}
-parameters:
-  x: {{type: float, min: 0, max: 1}}
-search: {{method: {search}, seed: 7}}
-schedule: {schedule}
-budget: {{trials: {trials}, parallel: 2, {budget}}}
-trial:
-  command: {command}
-  resources: {{cpus: 0}}
-  {trial}
-{more}
-""")
+        path.write_text(files.experiment(schedule=schedule, **{
+            "command": "./train ${{ x }} ${{ epochs }}", "trials": 9, "seed": 7,
+            "checkpoints": True, "resources": {"cpus": 0}} | keys))
         return path
 
     def epochs(self):
@@ -98,7 +85,6 @@ def bench(smtune):
     return Bench(smtune)
 
 
-KEEPS = "checkpoints: true"
 ASHA = "{method: asha, resource: epochs, min: 1, max: 9, eta: 3}"
 
 
@@ -109,7 +95,7 @@ def states(smtune):
 @pytest.mark.sanitized
 def test_promotions_go_on_from_checkpoints(smtune, bench):
     """Nobody runs an epoch twice; the best third goes on."""
-    smtune.ok("run", bench.write(ASHA, trial=KEEPS))
+    smtune.ok("run", bench.write(ASHA))
     epochs = bench.epochs()
     assert len(epochs) == 9
     assert all(ran == list(range(1, len(ran) + 1)) for ran in epochs.values())
@@ -126,8 +112,7 @@ def test_promotions_go_on_from_checkpoints(smtune, bench):
 
 def test_hyperband(smtune, bench):
     smtune.ok("run", bench.write(
-        "{method: hyperband, resource: epochs, max: 9, eta: 3}", trials=17,
-        trial=KEEPS))
+        "{method: hyperband, resource: epochs, max: 9, eta: 3}", trials=17))
     epochs = bench.epochs()
     assert sorted(len(ran) for ran in epochs.values()) == (
         [1] * 6 + [3] * 6 + [9] * 5)
@@ -135,7 +120,8 @@ def test_hyperband(smtune, bench):
 
 
 def test_a_maximised_metric(smtune, bench):
-    smtune.ok("run", bench.write(ASHA, trial=KEEPS, goal="maximize"))
+    smtune.ok("run", bench.write(ASHA,
+                                 objective="{metric: loss, goal: maximize}"))
     xs = {t["id"]: t["params"]["x"] for t in smtune.json("trials", "exp")}
     epochs = bench.epochs()
     assert len(epochs[max(xs, key=xs.get)]) == 9
@@ -144,9 +130,9 @@ def test_a_maximised_metric(smtune, bench):
 
 def test_a_trial_that_lost_its_checkpoint(smtune, bench):
     """It starts again from nothing, and the run says so."""
-    path = bench.write(ASHA, trial=KEEPS, command="""
-    sh -c './train ${{ x }} ${{ epochs }}; rm -f $SMTUNE_CHECKPOINT_DIR/epoch'
-""")
+    path = bench.write(ASHA, command=(
+        "sh -c './train ${{ x }} ${{ epochs }}; "
+        "rm -f $SMTUNE_CHECKPOINT_DIR/epoch'"))
     result = smtune("run", path)
     assert result.returncode == 0, result.stderr
     assert result.stderr.count("saved no checkpoint") == 1
@@ -160,7 +146,7 @@ def test_a_trial_that_lost_its_checkpoint(smtune, bench):
 def test_a_trial_without_steps_counts_on(smtune, bench):
     """Where no line says a step, that of a promoted trial's first is behind
     its checkpoint's."""
-    smtune.ok("run", bench.write(ASHA, trial=KEEPS, command=(
+    smtune.ok("run", bench.write(ASHA, command=(
         "sh -c './train ${{ x }} ${{ epochs }} | sed s/epoch=[0-9]*//'")))
     best = smtune.json("best", "exp")["id"]
     steps = [step for step, in bench.rows(
@@ -171,7 +157,7 @@ def test_a_trial_without_steps_counts_on(smtune, bench):
 
 def test_a_trial_that_does_not_end_is_told_to(smtune, bench):
     """Whatever it was given, it goes for 9 epochs, and rests at its rung."""
-    path = bench.write(ASHA, command="./train ${{ x }} 9 0.2", trial=KEEPS)
+    path = bench.write(ASHA, command="./train ${{ x }} 9 0.2")
     smtune.ok("run", path)
     epochs = bench.epochs()
     assert min(len(ran) for ran in epochs.values()) < 9
@@ -185,8 +171,8 @@ def test_a_trial_that_does_not_end_is_told_to(smtune, bench):
 def test_stopped_within_a_second_of_the_line(smtune, bench):
     """All rest for a while after their third epoch: those that lose are told
     to end within a second of its line."""
-    path = bench.write("{method: asha, min: 1, max: 9, eta: 3}",
-                       command="./run_on ${{ x }} 3", trials=12)
+    path = bench.write("{method: asha, min: 1, max: 9, eta: 3}", trials=12,
+                       command="./run_on ${{ x }} 3", checkpoints=None)
     smtune.ok("run", path)
     found = states(smtune)
     stopped = [t for t, state in found.items() if state == "stopped"]
@@ -202,9 +188,8 @@ def test_stopped_within_a_second_of_the_line(smtune, bench):
 
 def test_killed_in_the_middle_of_a_bracket(smtune, bench):
     """Whatever the kills, the same trials are promoted."""
-    path = bench.write(ASHA, trial=KEEPS, trials=12,
+    path = bench.write(ASHA, trials=12, parallel=1,
                        command="./train ${{ x }} ${{ epochs }} 0.02")
-    path.write_text(path.read_text().replace("parallel: 2", "parallel: 1"))
     smtune.ok("run", path, "--name", "whole")
     whole = bench.promotions()
     assert len(whole) > 3
@@ -226,8 +211,7 @@ def test_killed_in_the_middle_of_a_bracket(smtune, bench):
 
 
 def test_interrupted_and_resumed(smtune, bench):
-    path = bench.write(ASHA, trial=KEEPS,
-                       command="./train ${{ x }} ${{ epochs }} 0.02")
+    path = bench.write(ASHA, command="./train ${{ x }} ${{ epochs }} 0.02")
     engine = smtune.start("run", path)
     wait_until(lambda: len(bench.epochs()) >= 4)
     engine.send_signal(signal.SIGTERM)
@@ -240,8 +224,7 @@ def test_interrupted_and_resumed(smtune, bench):
 
 def test_a_resource_budget(smtune, bench):
     """No attempt begins that would not fit."""
-    smtune.ok("run", bench.write(ASHA, trial=KEEPS, trials=50,
-                                 budget="resource: 30"))
+    smtune.ok("run", bench.write(ASHA, trials=50, resource=30))
     epochs = bench.epochs()
     assert 20 <= sum(map(len, epochs.values())) <= 30
     assert max(map(len, epochs.values())) == 9
@@ -250,7 +233,7 @@ def test_a_resource_budget(smtune, bench):
 def test_clones_begin_at_their_parents_checkpoint(smtune, bench):
     smtune.ok("run", bench.write(
         "{method: pbt, min: 2, max: 8, population: 4, quantile: 0.25}",
-        trials=20, trial=KEEPS))
+        trials=20))
     parents = dict(bench.rows("SELECT number, parent FROM job"
                               " WHERE parent IS NOT NULL"))
     epochs = bench.epochs()
@@ -266,7 +249,7 @@ def test_clones_begin_at_their_parents_checkpoint(smtune, bench):
 
 def test_a_stopped_trial_that_is_put_back(smtune, bench):
     """It runs to the end, outside the schedule."""
-    smtune.ok("run", bench.write(ASHA, trial=KEEPS))
+    smtune.ok("run", bench.write(ASHA))
     stopped = min(t for t, s in states(smtune).items() if s == "stopped")
     smtune.ok("retry", "exp", str(stopped))
     smtune.ok("resume", "exp")
@@ -276,9 +259,9 @@ def test_a_stopped_trial_that_is_put_back(smtune, bench):
 
 
 def test_failures_are_not_promoted(smtune, bench):
-    path = bench.write(ASHA, trial=KEEPS, trials=12, command="""
-    sh -c '[ $SMTUNE_JOB -gt 4 ] || exit 3; exec ./train ${{ x }} ${{ epochs }}'
-""")
+    path = bench.write(ASHA, trials=12, command=(
+        "sh -c '[ $SMTUNE_JOB -gt 4 ] || exit 3; "
+        "exec ./train ${{ x }} ${{ epochs }}'"))
     smtune.ok("run", path)
     found = states(smtune)
     assert [found[t] for t in range(1, 5)] == ["failed"] * 4

@@ -11,46 +11,37 @@ import pytest
 
 from programs import wait_until
 
-FILE = """\
-    version: 1
-    name: exp
-    objective: {metric: loss, goal: minimize}
-    parameters:
-      x: {type: ordinal, values: [1, 2, 3, 4, 5, 6, 7, 8, 9]}
-    search: grid
-    %(schedule)s
-    budget: {trials: 9, parallel: 1%(budget)s}
-    trial:
-      checkpoints: %(checkpoints)s
-      resources: {cpus: 0}
-      shell: |
-        x=${{ x }} c=$SMTUNE_CHECKPOINT_DIR/n n=0
-        [ -f $c ] && n=$(cat $c)
-        while [ $n -lt ${SMTUNE_RESOURCE:-9} ]; do
-          n=$((n + 1))
-          echo "epoch=$n loss=$((x * 100 / n))"
-          %(each)s
-          echo $n >$c
-        done
-    """
-ASHA = "schedule: {method: asha, resource: epochs, min: 1, max: 9, eta: 3}"
+ASHA = "{method: asha, resource: epochs, min: 1, max: 9, eta: 3}"
 
 
 @pytest.fixture
-def experiment(write):
-    def make(schedule=ASHA, checkpoints="true", budget="", each=":"):
-        return write("exp.yaml", FILE % locals())
+def nine(experiment):
+    """Nine trials that count to 9 or to their resource, and do something each
+    time."""
+    def make(each=":", **keys):
+        return experiment(f"""\
+            x=${{{{ x }}}} c=$SMTUNE_CHECKPOINT_DIR/n n=0
+            [ -f $c ] && n=$(cat $c)
+            while [ $n -lt ${{SMTUNE_RESOURCE:-9}} ]; do
+              n=$((n + 1))
+              echo "epoch=$n loss=$((x * 100 / n))"
+              {each}
+              echo $n >$c
+            done
+            """, search="grid", trials=9, parallel=1, resources={"cpus": 0},
+            parameters={"x": {"type": "ordinal", "values": list(range(1, 10))}},
+            **{"schedule": ASHA, "checkpoints": True} | keys)
     return make
 
 
 @pytest.fixture
-def at_rest(smtune, experiment, tmp_path):
+def at_rest(smtune, nine, tmp_path):
     """A run of which two trials are paused; the third, and later the first one,
     wait for a file: its process, and that file's path."""
     gate = tmp_path / "gate"
     smtune.env["GATE"] = str(gate)
     wait = "[ $x$n = 31 ] && while [ ! -e $GATE ]; do sleep 0.01; done"
-    process = smtune.start("run", experiment(each=wait))
+    process = smtune.start("run", nine(each=wait))
 
     def paused():
         result = smtune("status", "exp", "-o", "json")
@@ -67,9 +58,9 @@ def rungs(smtune):
 
 
 @pytest.mark.sanitized
-def test_rungs_and_what_came_of_trials(smtune, experiment):
+def test_rungs_and_what_came_of_trials(smtune, nine):
     """All nine to 1; of each three the best goes on."""
-    lines = smtune("run", experiment(budget=", resource: 50"))
+    lines = smtune("run", nine(resource=50))
     assert lines.returncode == 0
     assert re.search(r"trial 1 paused at 1 epoch  loss=100  ", lines.stderr)
     assert "9 trials (1 succeeded, 8 stopped)" in lines.stdout
@@ -91,8 +82,8 @@ def test_rungs_and_what_came_of_trials(smtune, experiment):
     assert re.search(r"bracket  rung  resource  planned  reached  promoted", text)
 
 
-def test_trials_say_how_far_they_came(smtune, experiment):
-    smtune.ok("run", experiment())
+def test_trials_say_how_far_they_came(smtune, nine):
+    smtune.ok("run", nine())
     trials = smtune.json("trials", "exp")
     assert [t["resource"] for t in trials] == [9, 3, 3] + 6 * [1]
     assert [t["rung"] for t in trials] == [2, 1, 1] + 6 * [0]
@@ -105,8 +96,8 @@ def test_trials_say_how_far_they_came(smtune, experiment):
     assert rows[1]["resource"] == "3" and rows[1]["rung"] == "1"
 
 
-def test_why_each_trial_went_as_far(smtune, experiment):
-    smtune.ok("run", experiment())
+def test_why_each_trial_went_as_far(smtune, nine):
+    smtune.ok("run", nine())
     decisions = smtune.json("why", "exp", "2")["rungs"]
     assert [(d["resource"], d["rung"], d["decision"], d["up_to"])
             for d in decisions] == [
@@ -126,10 +117,9 @@ def test_why_each_trial_went_as_far(smtune, experiment):
     smtune.ok("fsck")
 
 
-def test_what_is_stopped_on_its_way(smtune, experiment):
+def test_what_is_stopped_on_its_way(smtune, nine):
     """It stays until it is told to end."""
-    path = experiment(checkpoints="false",
-                      each="[ $x -lt 4 ] || exec sleep 600")
+    path = nine(checkpoints=False, each="[ $x -lt 4 ] || exec sleep 600")
     lines = smtune("run", path)
     assert lines.returncode == 0
     assert re.search(r"trial 4 stopped at 1 epoch  loss=400  .*  "
@@ -154,8 +144,8 @@ def test_what_rests_and_what_is_on_its_way(smtune, at_rest):
     assert "trial 1 continues to 3 epochs" in process.stderr.read()
 
 
-def test_a_run_without_a_schedule_shows_none(smtune, experiment):
-    smtune.ok("run", experiment(schedule="", checkpoints="false"))
+def test_a_run_without_a_schedule_shows_none(smtune, nine):
+    smtune.ok("run", nine(schedule=None, checkpoints=False))
     shown = smtune.json("show", "exp")
     assert "schedule" not in shown and "rungs" not in shown
     assert "paused" not in shown["trials"]
@@ -163,9 +153,9 @@ def test_a_run_without_a_schedule_shows_none(smtune, experiment):
     assert "rungs" not in smtune.json("why", "exp", "1")
 
 
-def test_median_has_no_rungs(smtune, experiment):
-    smtune.ok("run", experiment(schedule="early_stopping: auto",
-                                checkpoints="false"))
+def test_median_has_no_rungs(smtune, nine):
+    smtune.ok("run", nine(schedule=None, early_stopping="auto",
+                          checkpoints=False))
     shown = smtune.json("show", "exp")
     assert shown["schedule"]["method"] == "median"
     assert shown["schedule"]["rule"] == "sagemaker"
@@ -187,27 +177,17 @@ def test_attached_terminals_see_the_same(smtune, at_rest):
     assert gate.exists()  # it was drawn
 
 
-def test_a_clone_names_its_parent(smtune, write):
-    path = write("exp.yaml", """\
-        version: 1
-        name: exp
-        objective: {metric: loss, goal: minimize}
-        parameters: {x: {type: float, min: 0, max: 1}}
-        search: {method: random, seed: 1}
-        schedule: {method: pbt, min: 2, max: 8, population: 4}
-        budget: {trials: 12, parallel: 2}
-        trial:
-          checkpoints: true
-          resources: {cpus: 0}
-          shell: |
-            c=$SMTUNE_CHECKPOINT_DIR/n n=0 x=${{ x }}
-            [ -f $c ] && n=$(cat $c)
-            while [ $n -lt $SMTUNE_RESOURCE ]; do
-              n=$((n + 1))
-              echo "epoch=$n loss=$(echo "$x + 1 / $n" | bc -l)"
-              echo $n >$c
-            done
-        """)
+def test_a_clone_names_its_parent(smtune, experiment):
+    path = experiment("""\
+        c=$SMTUNE_CHECKPOINT_DIR/n n=0 x=${{ x }}
+        [ -f $c ] && n=$(cat $c)
+        while [ $n -lt $SMTUNE_RESOURCE ]; do
+          n=$((n + 1))
+          echo "epoch=$n loss=$(echo "$x + 1 / $n" | bc -l)"
+          echo $n >$c
+        done
+        """, trials=12, checkpoints=True, resources={"cpus": 0}, seed=1,
+        schedule="{method: pbt, min: 2, max: 8, population: 4}")
     smtune.ok("run", path)
     trials = smtune.json("trials", "exp")
     clones = [t for t in trials if t["parent"] is not None]
@@ -218,9 +198,8 @@ def test_a_clone_names_its_parent(smtune, write):
     assert told["trials"] == len(trials) - len(clones)
 
 
-def test_what_earlier_engines_used_counts(smtune, experiment):
-    process = smtune.start("run", experiment(budget=", resource: 12",
-                                             each="sleep 0.05"))
+def test_what_earlier_engines_used_counts(smtune, nine):
+    process = smtune.start("run", nine(resource=12, each="sleep 0.05"))
 
     def used():
         result = smtune("status", "exp", "-o", "json")
@@ -238,8 +217,8 @@ def test_what_earlier_engines_used_counts(smtune, experiment):
 
 @pytest.mark.parametrize("method", ["asha", "hyperband"])
 def test_whatif_with_the_runs_own_schedule_changes_nothing(
-        smtune, experiment, method):
-    smtune.ok("run", experiment(ASHA.replace("asha", method)))
+        smtune, nine, method):
+    smtune.ok("run", nine(schedule=ASHA.replace("asha", method)))
     told = smtune.json("whatif", "exp", "-s", method)
     again = told["schedules"][0]
     assert told["unit"] == "epochs"
@@ -249,9 +228,9 @@ def test_whatif_with_the_runs_own_schedule_changes_nothing(
     assert again["winner"]["fate"] == "survived"
 
 
-def test_whatif_of_attempts_that_took_no_time(smtune, experiment):
+def test_whatif_of_attempts_that_took_no_time(smtune, nine):
     """They end within the millisecond in which they began."""
-    smtune.ok("run", experiment(ASHA))
+    smtune.ok("run", nine())
     smtune.query("UPDATE attempt SET ended_ms = started_ms")
     told = smtune.json("whatif", "exp", "-s", "asha")
     assert told["schedules"][0]["best"]["id"] == told["winner"]

@@ -11,30 +11,22 @@ import pytest
 
 from programs import wait_until
 
-FILE = """\
-    version: 1
-    name: exp
-    objective: {metric: score, goal: %(goal)s, value: %(value)s}
-    parameters:
-      x: {type: ordinal, values: [1, 2, 3, 4, 5, 6, 7, 8, 9]}
-    search: grid
-    budget: {trials: 9, parallel: 1}
-    trial:
-      checkpoints: %(checkpoints)s
-      shell: |
-        x=${{ x }}
-        for e in 1 2 3 4 5 6 7 8 9; do
-          %(shell)s
-        done
-    """
 # The first is the best from its first epoch to its last.
 STEADY = 'echo "score=$((x * 100 / e)) epoch=$e"'
 
 
 @pytest.fixture
-def experiment(write):
-    def make(shell=STEADY, goal="minimize", value="last", checkpoints="true"):
-        return write("exp.yaml", FILE % locals())
+def nine(experiment):
+    """Nine trials that do this in each of nine epochs."""
+    def make(each=STEADY, goal="minimize", value="last", checkpoints=True):
+        return experiment(f"""
+            x=${{{{ x }}}}
+            for e in 1 2 3 4 5 6 7 8 9; do
+              {each}
+            done
+            """, objective=f"{{metric: score, goal: {goal}, value: {value}}}",
+            search="grid", trials=9, parallel=1, checkpoints=checkpoints,
+            parameters={"x": {"type": "ordinal", "values": list(range(1, 10))}})
     return make
 
 
@@ -46,8 +38,8 @@ def one(smtune, *words):
 
 
 @pytest.mark.sanitized
-def test_it_says_what_would_have_been_saved(smtune, experiment):
-    smtune.ok("run", experiment())
+def test_it_says_what_would_have_been_saved(smtune, nine):
+    smtune.ok("run", nine())
     asha, run = one(smtune, "--schedule", "asha", "--eta", 3)
     assert run["run"] == "exp" and run["trials"] == run["curves"] == 9
     assert run["resource"] == 81 and run["parallel"] == 1
@@ -66,17 +58,17 @@ def test_it_says_what_would_have_been_saved(smtune, experiment):
 
 
 def test_without_checkpoints_a_promoted_trial_begins_again(
-        smtune, experiment):
-    smtune.ok("run", experiment(checkpoints="false"))
+        smtune, nine):
+    smtune.ok("run", nine(checkpoints=False))
     asha, _ = one(smtune, "--schedule", "asha", "--type", "promotion")
     assert asha["resource"] == 9 + 3 * 3 + 9
     stopping, _ = one(smtune, "--schedule", "asha")
     assert stopping["type"] == "stopping"
 
 
-def test_it_says_where_the_winner_was_lost(smtune, experiment):
+def test_it_says_where_the_winner_was_lost(smtune, nine):
     """The trial with the worst beginning has the best end."""
-    smtune.ok("run", experiment(
+    smtune.ok("run", nine(
         'echo "score=$((e < 9 ? x * 100 / e : 100 - 10 * x)) epoch=$e"'))
     asha, run = one(smtune, "--schedule", "asha", "--eta", 3)
     assert run["winner"] == 9 and run["value"] == 10
@@ -91,9 +83,9 @@ def test_it_says_where_the_winner_was_lost(smtune, experiment):
     assert stopped["winner"]["reason"]
 
 
-def test_maximize_and_the_best_of_a_curve(smtune, experiment):
+def test_maximize_and_the_best_of_a_curve(smtune, nine):
     """Every trial falls off in its last epoch."""
-    smtune.ok("run", experiment(
+    smtune.ok("run", nine(
         'echo "score=$((e < 9 ? (10 - x) * e : 0)) epoch=$e"',
         goal="maximize", value="best"))
     asha, run = one(smtune, "--schedule", "asha", "--eta", 3)
@@ -102,8 +94,8 @@ def test_maximize_and_the_best_of_a_curve(smtune, experiment):
     assert asha["best"] == {"id": 1, "value": 72, "resource": 9}
 
 
-def test_it_compares_several(smtune, experiment):
-    smtune.ok("run", experiment())
+def test_it_compares_several(smtune, nine):
+    smtune.ok("run", nine())
     told = smtune.json("whatif", "exp")["schedules"]
     assert [s["schedule"] for s in told] == [
         "asha eta 2 promotion", "asha eta 3 promotion", "asha eta 4 promotion",
@@ -126,9 +118,9 @@ def test_it_compares_several(smtune, experiment):
     assert json.loads(lines[1])["eta"] == 3
 
 
-def test_what_nobody_knows_is_counted(smtune, experiment):
+def test_what_nobody_knows_is_counted(smtune, nine):
     """The engine is killed while the second trial runs, and it goes too."""
-    path = experiment('[ $x = 2 -a $e = 5 ] && sleep 600; ' + STEADY)
+    path = nine('[ $x = 2 -a $e = 5 ] && sleep 600; ' + STEADY)
     process = smtune.start("run", path)
 
     def is_there():
@@ -149,8 +141,8 @@ def test_what_nobody_knows_is_counted(smtune, experiment):
         "whatif", "exp", "-s", "patient", "--patience", 8)
 
 
-def test_failed_trials_fail_again(smtune, experiment):
-    smtune.ok("run", experiment(
+def test_failed_trials_fail_again(smtune, nine):
+    smtune.ok("run", nine(
         '[ $x = 3 -a $e = 2 ] && exit 1; ' + STEADY))
     told, run = one(smtune, "-s", "patient", "--patience", 8)
     assert run["resource"] == 8 * 9 + 1
@@ -168,15 +160,15 @@ def test_failed_trials_fail_again(smtune, experiment):
      "'--upper': type mismatch: expected a number, got 'lots'"),
     (["--rule", "mean"], 2, "one of sagemaker, vizier"),
 ])
-def test_wrong_options(smtune, experiment, words, status, error):
-    smtune.ok("run", experiment())
+def test_wrong_options(smtune, nine, words, status, error):
+    smtune.ok("run", nine())
     result = smtune("whatif", "exp", *words)
     assert result.returncode == status
     assert error in result.stderr
 
 
-def test_without_curves_there_is_nothing_to_say(smtune, experiment):
-    smtune.ok("run", experiment("echo score=$x step=1; break"))
+def test_without_curves_there_is_nothing_to_say(smtune, nine):
+    smtune.ok("run", nine("echo score=$x step=1; break"))
     result = smtune("whatif", "exp")
     assert result.returncode == 1
     assert "no trial reported 'score' at more than one step" in result.stderr
