@@ -5,17 +5,13 @@ import shlex
 
 import pytest
 
-FILE = """\
-    version: 1
-    objective: loss
-    parameters:
-      x: {type: float, min: 0, max: 1}
-      k: {type: categorical, values: [a b, "it's"]}
-    constraints: ["x < 0.5 or k = 'a b'"]
-    search: {method: random, seed: 7}
-    budget: {trials: 8, parallel: 2}
-    trial: {command: "echo loss=${{ x }} ${{ k }}"}
-    """
+from files import experiment
+
+FILE = experiment(command="echo loss=${{ x }} ${{ k }}", trials=8,
+                  constraints=["x < 0.5 or k = 'a b'"], parameters="""
+                      x: {type: float, min: 0, max: 1}
+                      k: {type: categorical, values: [a b, "it's"]}
+                      """)
 
 
 @pytest.mark.sanitized
@@ -42,15 +38,9 @@ def test_the_plan_for_people(smtune, write):
     assert text.count("echo loss=") == 5
 
 
-SCHEDULED = """\
-    version: 1
-    objective: loss
-    parameters: {x: {type: float, min: 0, max: 1}}
-    search: hyperband
-    schedule: {max: 81}
-    budget: {trials: 143}
-    trial: {command: "echo loss=${{ x }} epochs=${{ epochs }}"}
-    """
+SCHEDULED = experiment(command="echo loss=${{ x }} epochs=${{ epochs }}",
+                       search="hyperband", schedule="{max: 81}", trials=143,
+                       parallel=None)
 
 
 def test_the_brackets_of_hyperband(smtune, write):

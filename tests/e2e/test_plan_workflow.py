@@ -6,37 +6,30 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
+from files import workflow
 from programs import ROOT
 
 SVG = "{http://www.w3.org/2000/svg}"
 
-FILE = """\
-    version: 1
-    name: pipeline
-    params: {epochs: 10, seed: 1}
-    pools: {gpu: 2, disk: 1}
-    parallel: 4
-    time: 2h
-    steps:
-      fetch: {command: "python fetch.py 'a & b' <x>"}
-      prepare:
-        needs: fetch
-        matrix: {part: [0, 1, 2], file: [a.csv, b.csv]}
-        command: "python prepare.py ${{ part }} ${{ file }}"
-        resources: {cpus: 2}
-        pool: disk
-      train:
-        needs: prepare
-        shell: |
-          python train.py --epochs ${{ epochs }}
-          echo done
-        resources: {gpus: 1, time: 4h}
-        pool: gpu
-      each: {needs: prepare, matrix: {f: {glob: "*.c"}}, command: "cat ${{ f }}"}
-      check: {needs: [train, each], when: any_failed, fail: "not good enough"}
-    always:
-      clean: {command: rm -rf scratch}
-    """
+FILE = workflow("""
+    fetch: {command: "python fetch.py 'a & b' <x>"}
+    prepare:
+      needs: fetch
+      matrix: {part: [0, 1, 2], file: [a.csv, b.csv]}
+      command: "python prepare.py ${{ part }} ${{ file }}"
+      resources: {cpus: 2}
+      pool: disk
+    train:
+      needs: prepare
+      shell: |
+        python train.py --epochs ${{ epochs }}
+        echo done
+      resources: {gpus: 1, time: 4h}
+      pool: gpu
+    each: {needs: prepare, matrix: {f: {glob: "*.c"}}, command: "cat ${{ f }}"}
+    check: {needs: [train, each], when: any_failed, fail: "not good enough"}
+    """, name="pipeline", params="{epochs: 10, seed: 1}", time="2h", parallel=4,
+    pools="{gpu: 2, disk: 1}", always="{clean: {command: rm -rf scratch}}")
 
 PLAN = """\
 plan for  pipeline
@@ -148,31 +141,20 @@ def test_graphs_for_other_programs(smtune, write):
     assert text.startswith("o fetch\n")
 
 
-def test_only_workflows_have_a_graph(smtune, write):
-    path = write("exp.yaml", """\
-        version: 1
-        objective: loss
-        parameters: {x: {type: float, min: 0, max: 1}}
-        trial: {command: "echo loss=${{ x }}"}
-        """)
+def test_only_workflows_have_a_graph(smtune, experiment):
+    path = experiment()
     result = smtune("plan", path, "--format", "svg")
     assert result.returncode == 2
     assert "is an experiment" in result.stderr
 
 
-RUN = """\
-    version: 1
-    name: odd
-    executor: local
-    steps:
-      a: {command: "true"}
-      b: {needs: a, matrix: {k: [0, 1, 2]}, shell: "test ${{ k }} != 1",
-          success_if: 0.5}
-      c: {needs: b, command: "false"}
-      d: {needs: c, command: "true"}
-    on_failure:
-      tell: {command: echo bad}
-    """
+RUN = workflow("""
+    a: {command: "true"}
+    b: {needs: a, matrix: {k: [0, 1, 2]}, shell: "test ${{ k }} != 1",
+        success_if: 0.5}
+    c: {needs: b, command: "false"}
+    d: {needs: c, command: "true"}
+    """, name="odd", executor="local", on_failure="{tell: {command: echo bad}}")
 
 RUN_TEXT = """\
 * a       succeeded
@@ -195,14 +177,8 @@ def test_the_graph_of_a_run(smtune, write):
          "succeeded", "succeeded", "failed", "skipped", "succeeded"]
 
 
-def test_runs_of_experiments_have_no_graph(smtune, write):
-    path = write("exp.yaml", """\
-        version: 1
-        objective: loss
-        parameters: {x: {type: float, min: 0, max: 1}}
-        budget: {trials: 1}
-        trial: {command: "echo loss=${{ x }}"}
-        """)
+def test_runs_of_experiments_have_no_graph(smtune, experiment):
+    path = experiment(trials=1)
     smtune.ok("run", path)
     result = smtune("status", "exp", "--format", "svg")
     assert result.returncode == 2

@@ -3,17 +3,15 @@
 
 import pytest
 
-FILE = """
-version: 1
-name: again
-params: {n: 2, m: 1}
-steps:
-  a: {shell: "echo a ${{ n }} >> ran; echo x=3 > a.txt", outputs: {x: {value: a.txt}}}
-  b: {needs: a, matrix: {i: [1, 2]}, success_if: 1, shell: "echo b ${{ i }} ${{ a.x }} >> ran; test ${{ i }} = 1"}
-  c: {needs: b, shell: "echo c ${{ m }} ${{ b.succeeded }} >> ran"}
-  d: {needs: c, shell: "echo d >> ran"}
-  e: {shell: "echo e >> ran"}
-"""
+from files import workflow
+
+FILE = workflow("""
+    a: {shell: "echo a ${{ n }} >> ran; echo x=3 > a.txt", outputs: {x: {value: a.txt}}}
+    b: {needs: a, matrix: {i: [1, 2]}, success_if: 1, shell: "echo b ${{ i }} ${{ a.x }} >> ran; test ${{ i }} = 1"}
+    c: {needs: b, shell: "echo c ${{ m }} ${{ b.succeeded }} >> ran"}
+    d: {needs: c, shell: "echo d >> ran"}
+    e: {shell: "echo e >> ran"}
+    """, name="again", params={"n": 2, "m": 1})
 
 
 @pytest.fixture
@@ -87,13 +85,10 @@ def test_what_cannot_be(smtune, again, options, status, says):
 
 
 def test_a_step_that_is_forced_asks_no_cache(smtune, write):
-    path = write("c.yaml", """
-version: 1
-name: c
-steps:
-  a: {command: touch made, cache: true}
-  b: {needs: a, command: touch too, cache: true}
-""")
+    path = write("c.yaml", workflow("""
+        a: {command: touch made, cache: true}
+        b: {needs: a, command: touch too, cache: true}
+        """, name="c"))
 
     def ran(*options):
         smtune.ok("run", path, "--name", f"r{len(smtune.json('ls'))}",

@@ -6,30 +6,27 @@ import time
 
 import pytest
 
+from files import workflow
 from programs import wait_until
 
-FILE = """
-    version: 1
-    name: w
-    params: {times: 2, unused: 1}
-    steps:
-      prep:
-        shell: echo prep >> ran; sed "s/x/$MARK/" in > mid; echo rows=3 > $SMTUNE_OUTPUTS
-        outputs: {data: mid, rows: null}
-        cache: {inputs: [in], env: [MARK]}
-      train:
-        needs: [prep]
-        matrix: {seed: [1, 2]}
-        shell: >
-          echo train >> ran; cat ${{ prep.data }} > ${{ dir }}/model;
-          loss=${{ prep.rows * times + seed }}; echo loss=$loss
-        outputs: {model: "${{ dir }}/model"}
-        metrics: [loss]
-        cache: true
-      last:
-        needs: [train]
-        command: echo ${{ train.max_loss }} ${{ train.model }}
-"""
+FILE = workflow("""
+    prep:
+      shell: echo prep >> ran; sed "s/x/$MARK/" in > mid; echo rows=3 > $SMTUNE_OUTPUTS
+      outputs: {data: mid, rows: null}
+      cache: {inputs: [in], env: [MARK]}
+    train:
+      needs: [prep]
+      matrix: {seed: [1, 2]}
+      shell: >
+        echo train >> ran; cat ${{ prep.data }} > ${{ dir }}/model;
+        loss=${{ prep.rows * times + seed }}; echo loss=$loss
+      outputs: {model: "${{ dir }}/model"}
+      metrics: [loss]
+      cache: true
+    last:
+      needs: [train]
+      command: echo ${{ train.max_loss }} ${{ train.model }}
+    """, name="w", params={"times": 2, "unused": 1})
 
 
 @pytest.fixture
@@ -113,15 +110,12 @@ def test_results_grow_old(smtune, run, write):
 def test_a_result_of_changed_inputs_is_nobodys(smtune, write):
     """What it read has changed while it ran."""
     write("in", "x\n")
-    write("w.yaml", """
-        version: 1
-        name: w
-        steps:
-          prep:
-            shell: echo prep >> ran; cat in > out; echo y > in
-            outputs: {data: out}
-            cache: {inputs: [in]}
-        """)
+    write("w.yaml", workflow("""
+        prep:
+          shell: echo prep >> ran; cat in > out; echo y > in
+          outputs: {data: out}
+          cache: {inputs: [in]}
+        """, name="w"))
     smtune.ok("run", "w.yaml", "--name", "one")
     write("in", "x\n")
     smtune.ok("run", "w.yaml", "--name", "two")
@@ -130,7 +124,7 @@ def test_a_result_of_changed_inputs_is_nobodys(smtune, write):
 
 def test_an_engine_killed_asks_again(smtune, run, write):
     run("one")
-    write("w.yaml", FILE.replace("name: w", "name: w\n    parallel: 1"))
+    write("w.yaml", FILE + "parallel: 1\n")
     engine = smtune.start("run", "w.yaml", "--name", "two", env={"MARK": "a"})
     engine.kill()
     engine.wait()

@@ -26,18 +26,15 @@ COUNT = r"""
 """
 
 CHAIN = """
-    version: 1
-    name: w
-    steps:
-      long:
-        command: python3 count.py
-        timeout: 5s
-        continue: {total: 1h, signal: USR2@3s, max: 20}
-        metrics: [count]
-      after:
-        needs: [long]
-        command: echo ${{ long.count }}
-"""
+    long:
+      command: python3 count.py
+      timeout: 5s
+      continue: {total: 1h, signal: USR2@3s, max: 20}
+      metrics: [count]
+    after:
+      needs: [long]
+      command: echo ${{ long.count }}
+    """
 
 
 @pytest.fixture
@@ -66,8 +63,8 @@ def events(smtune):
 
 
 @pytest.mark.sanitized
-def test_a_job_goes_on_in_links(smtune, write, count):
-    smtune.ok("run", write("w.yaml", CHAIN))
+def test_a_job_goes_on_in_links(smtune, workflow, count):
+    smtune.ok("run", workflow(CHAIN, name="w"))
     ends = attempts(smtune, "long")
     assert len(ends) >= 3
     assert ends[:-1] == [("exit", 75)] * (len(ends) - 1)
@@ -80,54 +77,48 @@ def test_a_job_goes_on_in_links(smtune, write, count):
     assert log.strip().endswith("50")
 
 
-def test_without_progress_it_fails(smtune, write):
+def test_without_progress_it_fails(smtune, workflow):
     """It writes its checkpoint anew each time, with the same in it."""
-    result = smtune("run", write("w.yaml", """
-        version: 1
-        name: w
-        steps:
-          idle:
-            shell: echo same > $SMTUNE_CHECKPOINT_DIR/place; exec sleep 100
-            timeout: 0.3s
-            continue: {max: 20}
-            retry: [{match: timeout, max: 5}]
-        """))
+    result = smtune("run", workflow("""
+        idle:
+          shell: echo same > $SMTUNE_CHECKPOINT_DIR/place; exec sleep 100
+          timeout: 0.3s
+          continue: {max: 20}
+          retry: [{match: timeout, max: 5}]
+        """, name="w"))
     assert result.returncode == 1
     assert attempts(smtune, "idle") == [("timeout", None)] * 3
     assert "two links without progress (the checkpoint did not change)" in \
         smtune.ok("why", "w", "idle")
 
 
-def test_links_are_counted(smtune, write, count):
-    result = smtune("run", write("w.yaml", CHAIN.replace("max: 20",
-                                                         "max: 1")))
+def test_links_are_counted(smtune, workflow, count):
+    result = smtune("run", workflow(CHAIN.replace("max: 20", "max: 1"),
+                                    name="w"))
     assert result.returncode == 1
     assert len(attempts(smtune, "long")) == 2
     assert "continue.max=1 is reached" in smtune.ok("why", "w", "long")
 
 
-def test_an_early_end_is_for_the_retry_rules(smtune, write):
+def test_an_early_end_is_for_the_retry_rules(smtune, workflow):
     """75 before the warning is a retry, as it is without `continue`."""
-    smtune.ok("run", write("w.yaml", """
-        version: 1
-        name: w
-        steps:
-          early:
-            shell: >
-              f=$SMTUNE_CHECKPOINT_DIR/n; echo >> $f;
-              if [ $(wc -l < $f) -gt 1 ]; then exit 0; fi; exit 75
-            timeout: 10s
-            continue: {max: 20, signal: USR2@2s}
-            retry: [{match: "exit:75", max: 1, delay: 0}]
-        """))
+    smtune.ok("run", workflow("""
+        early:
+          shell: >
+            f=$SMTUNE_CHECKPOINT_DIR/n; echo >> $f;
+            if [ $(wc -l < $f) -gt 1 ]; then exit 0; fi; exit 75
+          timeout: 10s
+          continue: {max: 20, signal: USR2@2s}
+          retry: [{match: "exit:75", max: 1, delay: 0}]
+        """, name="w"))
     assert attempts(smtune, "early") == [("exit", 75), ("ok", 0)]
     assert "linked" not in events(smtune)
     assert events(smtune).count("retry") == 1
 
 
-def test_a_chain_outlives_its_engine(smtune, write, count):
+def test_a_chain_outlives_its_engine(smtune, workflow, count):
     """The warning comes while there is none; the next engine goes on."""
-    engine = smtune.start("run", write("w.yaml", CHAIN))
+    engine = smtune.start("run", workflow(CHAIN, name="w"))
     exits = smtune.store / "runs/w/attempts/1-1/exit"
     wait_until(exits.exists, what="the first link's end")
     wait_until(lambda: events(smtune).count("attempt_running") == 2,

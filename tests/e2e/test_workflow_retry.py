@@ -7,19 +7,15 @@ import pytest
 from programs import wait_until
 
 FAILING = """\
-version: 1
-name: flow
-steps:
-  a: {shell: "echo a >>seen"}
-  b:
-    needs: a
-    matrix: {x: [1, 2, 3]}
-    shell: "echo b${{ x }} >>seen; test ${{ x }} -ne 2 || test -e mended"
-  c: {needs: b, shell: "echo c >>seen"}
-  d: {needs: a, shell: "echo d >>seen"}
-always:
-  z: {shell: "echo z >>seen"}
+    a: {shell: "echo a >>seen"}
+    b:
+      needs: a
+      matrix: {x: [1, 2, 3]}
+      shell: "echo b${{ x }} >>seen; test ${{ x }} -ne 2 || test -e mended"
+    c: {needs: b, shell: "echo c >>seen"}
+    d: {needs: a, shell: "echo d >>seen"}
 """
+ALWAYS = '{z: {shell: "echo z >>seen"}}'
 
 
 def seen(smtune):
@@ -36,8 +32,8 @@ def is_sound(smtune):
 
 
 @pytest.mark.sanitized
-def test_what_failed_and_what_needs_it(smtune):
-    (smtune.directory / "flow.yaml").write_text(FAILING)
+def test_what_failed_and_what_needs_it(smtune, workflow):
+    workflow(FAILING, always=ALWAYS)
     assert smtune("run", "flow.yaml").returncode == 1
     assert steps(smtune) == {"a": "succeeded", "b": "failed", "c": "skipped",
                              "d": "succeeded", "z": "succeeded"}
@@ -49,8 +45,8 @@ def test_what_failed_and_what_needs_it(smtune):
     assert smtune("retry", "flow", "--failed").returncode == 2
 
 
-def test_one_that_succeeded(smtune):
-    (smtune.directory / "flow.yaml").write_text(FAILING)
+def test_one_that_succeeded(smtune, workflow):
+    workflow(FAILING, always=ALWAYS)
     (smtune.directory / "mended").touch()
     smtune.ok("run", "flow.yaml")
     (smtune.directory / "seen").unlink()
@@ -66,15 +62,12 @@ def test_one_that_succeeded(smtune):
     assert f"job {new} replaced job {old}" in refused.stderr
 
 
-def test_one_whose_step_was_skipped_since(smtune):
+def test_one_whose_step_was_skipped_since(smtune, workflow):
     """Its failure, too, is of an earlier time, and nobody means it."""
-    (smtune.directory / "flow.yaml").write_text("""\
-version: 1
-name: flow
-steps:
-  a: {shell: "echo a >>seen; test ! -e broken"}
-  b: {needs: a, shell: "echo b >>seen; false"}
-""")
+    workflow("""
+        a: {shell: "echo a >>seen; test ! -e broken"}
+        b: {needs: a, shell: "echo b >>seen; false"}
+        """)
     assert smtune("run", "flow.yaml").returncode == 1
     (smtune.directory / "broken").touch()
     assert smtune("retry", "flow", "a", "--force").returncode == 1
@@ -91,13 +84,10 @@ steps:
     is_sound(smtune)
 
 
-def test_a_copy_that_was_left_out(smtune):
-    (smtune.directory / "flow.yaml").write_text("""\
-version: 1
-name: flow
-steps:
-  a: {matrix: {x: [1, 2]}, if: x = 2, shell: "echo ${{ x }} >>seen"}
-""")
+def test_a_copy_that_was_left_out(smtune, workflow):
+    workflow("""
+        a: {matrix: {x: [1, 2]}, if: x = 2, shell: "echo ${{ x }} >>seen"}
+        """)
     smtune.ok("run", "flow.yaml")
     refused = smtune("retry", "flow", "a[0]", "--force")
     assert refused.returncode == 2
@@ -106,23 +96,18 @@ steps:
     is_sound(smtune)
 
 
-def test_copies_put_back_keep_to_the_limit(smtune):
+def test_copies_put_back_keep_to_the_limit(smtune, workflow):
     """Also where an engine takes up what another one was told to put back."""
-    (smtune.directory / "flow.yaml").write_text("""\
-version: 1
-name: flow
-parallel: 4
-defaults: {resources: {cpus: 0}}
-steps:
-  a:
-    matrix: {x: [1, 2, 3, 4, 5, 6]}
-    parallel: 2
-    fail_fast: false
-    shell: "test -e mended || exit 1; echo ${{ x }} >>seen;
-      n=$(ls -d at-* 2>/dev/null | wc -l); mkdir at-${{ x }};
-      test $n -lt 2 || echo too-many >>seen; sleep 0.3; rmdir at-${{ x }};
-      until test -e go; do sleep 0.01; done"
-""")
+    workflow("""
+        a:
+          matrix: {x: [1, 2, 3, 4, 5, 6]}
+          parallel: 2
+          fail_fast: false
+          shell: "test -e mended || exit 1; echo ${{ x }} >>seen;
+            n=$(ls -d at-* 2>/dev/null | wc -l); mkdir at-${{ x }};
+            test $n -lt 2 || echo too-many >>seen; sleep 0.3; rmdir at-${{ x }};
+            until test -e go; do sleep 0.01; done"
+        """, parallel=4, defaults="{resources: {cpus: 0}}")
     assert smtune("run", "flow.yaml").returncode == 1
     (smtune.directory / "mended").touch()
     run = smtune.start("retry", "flow", "--failed")
@@ -137,15 +122,13 @@ steps:
     is_sound(smtune)
 
 
-def test_what_failed_before_its_step_waited_again_is_not_meant(smtune):
-    (smtune.directory / "flow.yaml").write_text("""\
-version: 1
-name: flow
-steps:
-  a: {shell: "echo a >>seen; until test -e go; do sleep 0.01; done"}
-  b: {needs: a, shell: "echo b >>seen; test -e mended"}
-  slow: {shell: "until test -e end; do sleep 0.01; done"}
-""")
+def test_what_failed_before_its_step_waited_again_is_not_meant(smtune,
+                                                               workflow):
+    workflow("""
+        a: {shell: "echo a >>seen; until test -e go; do sleep 0.01; done"}
+        b: {needs: a, shell: "echo b >>seen; test -e mended"}
+        slow: {shell: "until test -e end; do sleep 0.01; done"}
+        """)
     go = smtune.directory / "go"
     go.touch()
     run = smtune.start("run", "flow.yaml")
@@ -166,12 +149,9 @@ steps:
     is_sound(smtune)
 
 
-def test_while_it_runs(smtune):
-    text = FAILING.replace("always:\n", """\
-  slow: {needs: a, shell: "until test -e go; do sleep 0.01; done"}
-always:
-""")
-    (smtune.directory / "flow.yaml").write_text(text)
+def test_while_it_runs(smtune, workflow):
+    workflow(FAILING + '    slow: {needs: a, shell: "until test -e go; do '
+             'sleep 0.01; done"}', always=ALWAYS)
     run = smtune.start("run", "flow.yaml")
     wait_until(lambda: (smtune.directory / "seen").exists() and
                steps(smtune).get("c") == "skipped")
@@ -184,31 +164,23 @@ always:
     is_sound(smtune)
 
 
-def test_time_that_is_over_ends_all_steps(smtune):
-    (smtune.directory / "flow.yaml").write_text("""\
-version: 1
-name: flow
-time: 1s
-steps:
-  a: {command: sleep 60}
-  b: {needs: a, command: "true"}
-  c: {matrix: {x: [1, 2, 3]}, parallel: 1, command: sleep 60}
-""")
+def test_time_that_is_over_ends_all_steps(smtune, workflow):
+    workflow("""
+        a: {command: sleep 60}
+        b: {needs: a, command: "true"}
+        c: {matrix: {x: [1, 2, 3]}, parallel: 1, command: sleep 60}
+        """, time="1s")
     assert smtune("run", "flow.yaml").returncode == 1
     assert steps(smtune) == {"a": "failed", "b": "skipped", "c": "failed"}
     assert smtune.query("SELECT count(*) FROM job WHERE step = 2") == [(1,)]
     is_sound(smtune)
 
 
-def test_copies_that_time_left_start_once_one_is_put_back(smtune):
-    (smtune.directory / "flow.yaml").write_text("""\
-version: 1
-name: flow
-time: 1s
-steps:
-  c: {matrix: {x: [1, 2, 3]}, parallel: 1, success_if: 1,
-      shell: "test -e mended && echo c${{ x }} >>seen || sleep 60"}
-""")
+def test_copies_that_time_left_start_once_one_is_put_back(smtune, workflow):
+    workflow("""
+        c: {matrix: {x: [1, 2, 3]}, parallel: 1, success_if: 1,
+            shell: "test -e mended && echo c${{ x }} >>seen || sleep 60"}
+        """, time="1s")
     assert smtune("run", "flow.yaml").returncode == 1
     (smtune.directory / "mended").touch()
     smtune.ok("retry", "flow", 1)
@@ -216,15 +188,11 @@ steps:
     is_sound(smtune)
 
 
-def test_what_its_time_stopped_counts_as_failed(smtune):
-    (smtune.directory / "flow.yaml").write_text("""\
-version: 1
-name: flow
-time: 1s
-steps:
-  a: {shell: "test -e mended || sleep 60"}
-  b: {needs: a, command: "true"}
-""")
+def test_what_its_time_stopped_counts_as_failed(smtune, workflow):
+    workflow("""
+        a: {shell: "test -e mended || sleep 60"}
+        b: {needs: a, command: "true"}
+        """, time="1s")
     assert smtune("run", "flow.yaml").returncode == 1
     (smtune.directory / "mended").touch()
     smtune.ok("retry", "flow", "--failed")
@@ -235,16 +203,12 @@ steps:
     is_sound(smtune)
 
 
-def test_outputs_are_those_of_the_last_time(smtune):
-    (smtune.directory / "flow.yaml").write_text("""\
-version: 1
-name: flow
-outputs: {value: c.v}
-steps:
-  a: {shell: "true"}
-  c: {needs: a, shell: "! test -e broken && echo v=7 >$SMTUNE_OUTPUTS",
-      outputs: {v: null}, may_fail: true}
-""")
+def test_outputs_are_those_of_the_last_time(smtune, workflow):
+    workflow("""
+        a: {shell: "true"}
+        c: {needs: a, shell: "! test -e broken && echo v=7 >$SMTUNE_OUTPUTS",
+            outputs: {v: null}, may_fail: true}
+        """, outputs="{value: c.v}")
     assert smtune.json("run", "flow.yaml")["outputs"] == {"value": 7}
     (smtune.directory / "broken").touch()
     number, = (row[0] for row in smtune.query(

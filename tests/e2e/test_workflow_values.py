@@ -15,16 +15,6 @@ from programs import wait_until
 pytestmark = pytest.mark.sanitized
 
 
-@pytest.fixture
-def workflow(smtune):
-    """workflow(steps, extra): writes flow.yaml; its path."""
-    def make(steps, extra=""):
-        path = smtune.directory / "flow.yaml"
-        path.write_text(f"version: 1\nname: flow\n{extra}\nsteps:\n{steps}\n")
-        return path
-    return make
-
-
 def rows(smtune, query):
     with sqlite3.connect(f"file:{smtune.store}/smtune.db?mode=ro",
                          uri=True) as database:

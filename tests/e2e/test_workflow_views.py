@@ -321,25 +321,21 @@ def test_top_is_for_people(smtune, night):
 
 
 @pytest.fixture
-def ended(smtune, write):
+def ended(smtune, workflow):
     """A run that failed: job 3, train[1], at its second attempt."""
-    path = write("wf.yaml", """
-        version: 1
-        name: wf
-        steps:
-          prepare:
-            shell: echo rows=3 >> $SMTUNE_OUTPUTS
-            outputs: {rows: null}
-          train:
-            needs: prepare
-            matrix: {seed: [1, 2]}
-            retry: [{match: [exit], max: 1, delay: 0s}]
-            shell: echo seed ${{ seed }}; test ${{ seed }} = 1
-          group: {needs: prepare, repeat: {max: 2}, command: echo again}
-          late: {needs: [train, group], command: echo never}
-          tell: {needs: train, when: any_failed, command: echo told}
-        """)
-    assert smtune("run", path).returncode == 1
+    assert smtune("run", workflow("""
+        prepare:
+          shell: echo rows=3 >> $SMTUNE_OUTPUTS
+          outputs: {rows: null}
+        train:
+          needs: prepare
+          matrix: {seed: [1, 2]}
+          retry: [{match: [exit], max: 1, delay: 0s}]
+          shell: echo seed ${{ seed }}; test ${{ seed }} = 1
+        group: {needs: prepare, repeat: {max: 2}, command: echo again}
+        late: {needs: [train, group], command: echo never}
+        tell: {needs: train, when: any_failed, command: echo told}
+        """, name="wf")).returncode == 1
     return "wf"
 
 
@@ -418,28 +414,25 @@ def test_retry_takes_jobs_by_name(smtune, ended):
     assert "succeeded" in refused(smtune, "retry", ended, "train[0]", status=2)
 
 
-def test_why_tells_of_links_and_conditions(smtune, write):
-    smtune("run", write("links.yaml", """
-        version: 1
-        name: links
-        steps:
-          long:
-            timeout: 300ms
-            resources: {grace: 1s}
-            continue: {max: 5}
-            shell: >-
-              n=$(cat $SMTUNE_CHECKPOINT_DIR/n || echo 0);
-              echo $((n + 1)) >$SMTUNE_CHECKPOINT_DIR/n;
-              test $n -ge 1 || sleep 30
-          stuck: {timeout: 300ms, continue: {max: 5}, command: sleep 30}
-          some:
-            matrix: {seed: [1, 2]}
-            if: seed = 1
-            command: echo ${{ seed }}
-        """))
+def test_why_tells_of_links_and_conditions(smtune, workflow):
+    smtune("run", workflow("""
+        long:
+          timeout: 300ms
+          resources: {grace: 1s}
+          continue: {max: 5}
+          shell: >-
+            n=$(cat $SMTUNE_CHECKPOINT_DIR/n || echo 0);
+            echo $((n + 1)) >$SMTUNE_CHECKPOINT_DIR/n;
+            test $n -ge 1 || sleep 30
+        stuck: {timeout: 300ms, continue: {max: 5}, command: sleep 30}
+        some:
+          matrix: {seed: [1, 2]}
+          if: seed = 1
+          command: echo ${{ seed }}
+        """, name="links"))
     first, last = smtune.json("why", "links", "long")["attempts"]
     assert (first["cause"], first["then"], first["line"]) == (
-        "timeout", "link 1 of 5", 8)
+        "timeout", "link 1 of 5", 7)
     assert (last["cause"], last["then"]) == ("ok", None)
     assert first["checkpoint"] != last["checkpoint"]
     assert smtune.json("why", "links", "stuck")["attempts"][-1][
@@ -456,22 +449,18 @@ def test_why_tells_of_links_and_conditions(smtune, write):
         "job some[1] was not run")
 
 
-def test_show_has_the_command_that_was_run(smtune, write):
-    write("flow.yaml", """\
-        version: 1
-        name: flow
-        params: {word: "it's"}
-        steps:
-          first: {command: echo n=4, metrics: [n]}
-          many:
-            needs: first
-            matrix: {part: [a, b c]}
-            command: "echo ${{ part }} ${{ first.n }} ${{ copies }} ${{ dir }}"
-          turns:
-            shell: "echo ${{ word }} ${{ size }} ${{ round }}"
-            repeat: {max: 2, values: {size: {first: 3, next: size * 2}}}
-        """)
-    smtune.ok("run", "flow.yaml", "-q")
+def test_show_has_the_command_that_was_run(smtune, workflow):
+    path = workflow("""
+        first: {command: echo n=4, metrics: [n]}
+        many:
+          needs: first
+          matrix: {part: [a, b c]}
+          command: "echo ${{ part }} ${{ first.n }} ${{ copies }} ${{ dir }}"
+        turns:
+          shell: "echo ${{ word }} ${{ size }} ${{ round }}"
+          repeat: {max: 2, values: {size: {first: 3, next: size * 2}}}
+        """, params={"word": "it's"})
+    smtune.ok("run", path, "-q")
 
     def command(job):
         return smtune.json("show", "flow", job)["command"]
@@ -486,16 +475,13 @@ def test_show_has_the_command_that_was_run(smtune, write):
     assert "command:" in smtune.ok("show", "flow", "first")
 
 
-def test_attach_shows_the_steps_of_a_live_run(smtune, write):
+def test_attach_shows_the_steps_of_a_live_run(smtune, workflow):
     gate = smtune.directory / "gate"
-    smtune.ok("run", "--detach", write("live.yaml", f"""
-        version: 1
-        name: live
-        steps:
-          first: {{command: 'true'}}
-          wait: {{needs: first, shell: 'until test -e {gate}; do sleep 0.02; done'}}
-          last: {{needs: wait, matrix: {{a: [1, 2]}}, command: 'true'}}
-        """))
+    smtune.ok("run", "--detach", workflow(f"""
+        first: {{command: 'true'}}
+        wait: {{needs: first, shell: 'until test -e {gate}; do sleep 0.02; done'}}
+        last: {{needs: wait, matrix: {{a: [1, 2]}}, command: 'true'}}
+        """, name="live"))
     wait_until(lambda: by_name(smtune.json("status", "live")["steps"])[
         "wait"]["running"] == 1)
 
