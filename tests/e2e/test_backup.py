@@ -13,16 +13,8 @@ from programs import wait_until
 
 
 @pytest.fixture
-def experiment(write):
-    return write("exp.yaml", """\
-        version: 1
-        name: exp
-        objective: {metric: loss, goal: minimize}
-        parameters: {x: {type: float, min: 0, max: 1}}
-        search: {method: random, seed: 1}
-        budget: {trials: 40, parallel: 4}
-        trial: {shell: "sleep 0.05; echo loss=${{ x }}"}
-        """)
+def experiment(experiment):
+    return experiment("sleep 0.05; echo loss=${{ x }}", trials=40, parallel=4)
 
 
 def restore(smtune, backup, name):

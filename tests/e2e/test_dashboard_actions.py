@@ -10,35 +10,18 @@ import pytest
 from dashboards import Dashboard
 from programs import wait_until
 
-FILE = """\
-version: 1
-name: exp
-objective: {metric: loss, goal: minimize}
-parameters:
-  x: {type: float, min: 0, max: 1}
-search: {method: random, seed: 3}
-budget: {trials: 6, parallel: 2}
-trial:
-  shell: |
-    while [ ! -e go ]; do sleep 0.02; done
-    [ $SMTUNE_JOB != 5 ] || [ -e mended ] || exit 3
-    echo loss=${{ x }}
-"""
-
-WORKFLOW = """\
-version: 1
-name: flow
-steps:
-  a: {matrix: {k: [1, 2]}, shell: "[ -e mended ] || exit 1"}
-  b: {shell: "while [ ! -e go ]; do sleep 0.02; done"}
-"""
-
 
 @pytest.fixture
-def dashboard(smtune, write):
-    write("exp.yaml", FILE)
-    write("flow.yaml", WORKFLOW)
-    smtune.ok("run", "exp.yaml", "--detach")
+def dashboard(smtune, experiment, workflow):
+    workflow("""
+        a: {matrix: {k: [1, 2]}, shell: "[ -e mended ] || exit 1"}
+        b: {shell: "while [ ! -e go ]; do sleep 0.02; done"}
+        """)
+    smtune.ok("run", experiment("""
+        while [ ! -e go ]; do sleep 0.02; done
+        [ $SMTUNE_JOB != 5 ] || [ -e mended ] || exit 3
+        echo loss=${{ x }}
+        """), "--detach")
     with Dashboard(smtune) as dashboard:
         yield dashboard
 

@@ -8,43 +8,35 @@ import sqlite3
 
 import pytest
 
+import files
 from dashboards import Dashboard
 from programs import build_gpu_library, wait_until
 
-EXPERIMENT = """
-version: 1
-name: tune
-objective: {metric: loss, goal: minimize}
-parameters:
-  lr: {type: float, min: 1.0e-4, max: 1.0, scale: log}
-  kind: {type: categorical, values: [sgd, adam, 3]}
-  momentum: {type: float, min: 0, max: 0.99, when: "kind = 'sgd'"}
-  width: {type: int, min: 8, max: 64, step: 8}
-  nesterov: {type: bool}
-  fixed: 7
-search: {method: random, seed: 1}
-schedule: {method: asha, resource: epochs, min: 1, max: 4, eta: 2}
-budget: {trials: 12, parallel: 2, resource: 40}
-trial:
-  shell: >-
-    i=1; while [ $i -le ${{ epochs }} ]; do
-    echo epochs=$i loss=${{ lr }}; i=$((i+1)); done
-"""
+EXPERIMENT = files.experiment(
+    "i=1; while [ $i -le ${{ epochs }} ]; do "
+    "echo epochs=$i loss=${{ lr }}; i=$((i+1)); done", name="tune", seed=1,
+    trials=12, resource=40,
+    schedule="{method: asha, resource: epochs, min: 1, max: 4, eta: 2}",
+    parameters="""
+        lr: {type: float, min: 1.0e-4, max: 1.0, scale: log}
+        kind: {type: categorical, values: [sgd, adam, 3]}
+        momentum: {type: float, min: 0, max: 0.99, when: "kind = 'sgd'"}
+        width: {type: int, min: 8, max: 64, step: 8}
+        nesterov: {type: bool}
+        fixed: 7
+        """)
 
-WORKFLOW = """
-version: 1
-name: night
-steps:
-  prepare: {command: 'true'}
-  shard:
-    needs: prepare
-    matrix: {part: [0, 1], seed: [7, 8]}
-    command: 'echo rows=${{ part }}'
-    metrics: [rows]
-  tune: {needs: prepare, experiment: exp.yaml}
-  bad: {needs: shard, command: 'false'}
-  end: {needs: [tune, bad], when: always, command: 'true'}
-"""
+WORKFLOW = files.workflow("""
+    prepare: {command: 'true'}
+    shard:
+      needs: prepare
+      matrix: {part: [0, 1], seed: [7, 8]}
+      command: 'echo rows=${{ part }}'
+      metrics: [rows]
+    tune: {needs: prepare, experiment: exp.yaml}
+    bad: {needs: shard, command: 'false'}
+    end: {needs: [tune, bad], when: always, command: 'true'}
+    """, name="night")
 
 
 @pytest.fixture
@@ -169,7 +161,7 @@ def test_a_file_that_no_longer_passes_is_said(smtune, workflow, told):
     for run in (1, 2):
         answer = told("run", run)
         assert "vers" in answer["problem"] and "space" not in answer
-        assert answer["spec"].startswith("\nvers: 1")
+        assert answer["spec"].startswith("vers: 1")
     graph = told("graph", 1)
     assert "no longer valid" in graph["problem"]
     assert [node["name"] for node in graph["nodes"]] == [
@@ -257,19 +249,10 @@ def test_prometheus_gets_gpus(smtune, experiment, gpu_library):
     assert gpu_library.read_text() == "is"
 
 
-HOLD = """
-version: 1
-name: hold
-objective: loss
-parameters: {x: {type: float, min: 0, max: 1}}
-budget: {trials: 1}
-trial: {shell: "while [ ! -e end ]; do sleep 0.02; done; echo loss=1",
-        resources: {cpus: 1}}
-"""
-
-
 def test_slots_in_use_and_by_whom_are_said(smtune, write, told):
-    engine = smtune.start("run", write("hold.yaml", HOLD))
+    engine = smtune.start("run", write("hold.yaml", files.experiment(
+        "while [ ! -e end ]; do sleep 0.02; done; echo loss=1", name="hold",
+        trials=1, resources={"cpus": 1})))
     wait_until(lambda: (smtune.store / "smtune.db").exists() and
                smtune("status", "hold", "-o", "json").returncode == 0 and
                told("machine")["runs"])

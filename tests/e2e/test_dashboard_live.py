@@ -14,23 +14,14 @@ import threading
 
 import pytest
 
+import files
 from dashboards import Dashboard
 from programs import wait_until
 
-FILE = """\
-version: 1
-name: exp
-objective: {metric: loss, goal: minimize}
-parameters:
-  x: {type: float, min: 0, max: 1}
-  kind: {type: categorical, values: [a, b]}
-search: {method: random, seed: 3}
-budget: {trials: 12, parallel: 2}
-trial:
-  shell: |
+FILE = files.experiment("""
     while [ ! -e go ]; do sleep 0.02; done
     echo loss=${{ x }}
-"""
+    """, trials=12, parameters=files.X_AND_K)
 
 FORMATS = {"u8": "B", "u16": "H", "u32": "I", "f64": "d"}
 

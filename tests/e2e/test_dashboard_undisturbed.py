@@ -21,6 +21,7 @@ import time
 
 import pytest
 
+import files
 from dashboards import Dashboard
 from programs import ROOT, wait_until
 
@@ -28,17 +29,10 @@ TRIALS = 6000
 TURN_S = 0.2
 WAL_MAX_BYTES = 48 << 20
 
-FILE = f"""\
-version: 1
-name: exp
-objective: {{metric: loss, goal: minimize}}
-parameters:
-  x: {{type: float, min: 0, max: 1}}
-  y: {{type: float, min: 0, max: 1}}
-search: {{method: random, seed: 3}}
-budget: {{trials: {TRIALS}, parallel: 4}}
-trial: {{command: "echo loss=${{{{ x }}}}"}}
-"""
+FILE = files.experiment(trials=TRIALS, parallel=4, parameters="""
+    x: {type: float, min: 0, max: 1}
+    y: {type: float, min: 0, max: 1}
+    """)
 
 
 def last_in_line(pid):

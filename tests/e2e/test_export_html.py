@@ -10,33 +10,24 @@ import re
 
 import pytest
 
+import files
 from dashboards import Dashboard
 
 EVIL = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)>"
 
-EXPERIMENT = f"""
-version: 1
-name: tune
-objective: loss
-parameters:
-  lr: {{type: float, min: 1.0e-4, max: 1.0, scale: log}}
-  kind: {{type: categorical, values: [sgd, {json.dumps(EVIL)}]}}
-search: {{method: random, seed: 1}}
-budget: {{trials: 12, parallel: 2}}
-trial:
-  shell: >-
+EXPERIMENT = files.experiment(f"""
     i=1; while [ $i -le 3 ]; do echo epoch=$i loss=${{{{ lr }}}};
     i=$((i+1)); done; echo '{EVIL}'
-"""
+    """, name="tune", trials=12, parameters=f"""
+    lr: {{type: float, min: 1.0e-4, max: 1.0, scale: log}}
+    kind: {{type: categorical, values: [sgd, {json.dumps(EVIL)}]}}
+    """)
 
-WORKFLOW = """
-version: 1
-name: night
-steps:
-  prepare: {command: "true"}
-  tune: {needs: prepare, experiment: exp.yaml}
-  bad: {needs: tune, command: "false"}
-"""
+WORKFLOW = files.workflow("""
+    prepare: {command: "true"}
+    tune: {needs: prepare, experiment: exp.yaml}
+    bad: {needs: tune, command: "false"}
+    """, name="night")
 
 
 class Elements(html.parser.HTMLParser):

@@ -56,19 +56,11 @@ def test_directories_can_be_chosen(make, tmp_path):
     assert not (tmp_path / "p/bin").exists()
 
 
-def test_installed_program_runs_trials(make, smtune, write, tmp_path):
+def test_installed_program_runs_trials(make, smtune, experiment, tmp_path):
     make("install", f"PREFIX={tmp_path}/p")
-    write("x.yaml", """\
-        version: 1
-        name: installed
-        objective: {metric: loss, goal: minimize}
-        parameters: {x: {type: float, min: 0, max: 1}}
-        search: random
-        budget: {trials: 2, parallel: 2}
-        trial: {command: "echo loss=${{ x }}"}
-        """)
+    path = experiment(name="installed", trials=2)
     result = subprocess.run(
-        [tmp_path / "p/bin/smtune", "run", "x.yaml"], cwd=tmp_path, text=True,
+        [tmp_path / "p/bin/smtune", "run", path], cwd=tmp_path, text=True,
         env=smtune.environment({"PATH": "/usr/bin:/bin"}),
         capture_output=True, timeout=60)
     assert result.returncode == 0, result.stderr

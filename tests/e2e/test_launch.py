@@ -352,17 +352,6 @@ def test_no_descriptors_left(smtune):
 
 # ---- inside a trial ----
 
-HEAD = """
-version: 1
-name: exp
-objective: {metric: loss, goal: minimize, value: best}
-parameters: {x: {type: float, min: 0, max: 1}}
-search: {method: random, seed: 3}
-budget: {trials: 1}
-trial:
-"""
-
-
 def attempt(smtune):
     return smtune.json("show", "exp", 1)["attempts"][-1]
 
@@ -371,14 +360,13 @@ def metrics(smtune):
     return {m["name"]: m for m in smtune.json("show", "exp", 1)["metrics"]}
 
 
-def test_metrics_of_a_trial_with_ranks_count_once(smtune, write):
-    path = write("exp.yaml", HEAD + """
-  shell: |
-    for i in 1 2 3; do echo "rank=$RANK loss=$((RANK * -100 + i))"; done
-    smtune report acc=$RANK
-    echo "said on stderr=$RANK" >&2
-  resources: {tasks: 4, cpus: 2}
-""")
+def test_metrics_of_a_trial_with_ranks_count_once(smtune, experiment):
+    path = experiment("""
+        for i in 1 2 3; do echo "rank=$RANK loss=$((RANK * -100 + i))"; done
+        smtune report acc=$RANK
+        echo "said on stderr=$RANK" >&2
+        """, objective="{metric: loss, value: best}", trials=1,
+        resources="{tasks: 4, cpus: 2}")
     smtune.ok("run", path)
     found = metrics(smtune)
     assert found["loss"]["points"] == 3 and found["loss"]["value"] == 3
@@ -397,13 +385,11 @@ def test_metrics_of_a_trial_with_ranks_count_once(smtune, write):
         assert f"rank={rank} loss=" in text and text.count("loss=") == 3
 
 
-def test_a_rank_that_fails_fails_the_trial(smtune, write):
-    path = write("exp.yaml", HEAD + """
-  command: [sh, -c, "if [ $RANK = 2 ]; then echo loss=-9; echo NCCL timeout;
-            exit 21; fi; echo loss=1; exec sleep 600"]
-  resources: {tasks: 3}
-  retry: [{match: "log:NCCL timeout"}]
-""")
+def test_a_rank_that_fails_fails_the_trial(smtune, experiment):
+    path = experiment(
+        command=["sh", "-c", "if [ $RANK = 2 ]; then echo loss=-9; "
+                 "echo NCCL timeout; exit 21; fi; echo loss=1; exec sleep 600"],
+        trials=1, resources="{tasks: 3}", retry='[{match: "log:NCCL timeout"}]')
     assert smtune("run", path).returncode == 6
     ends = smtune.json("show", "exp", 1)["attempts"]
     assert [end["exit_code"] for end in ends] == [21, 21]
@@ -411,12 +397,9 @@ def test_a_rank_that_fails_fails_the_trial(smtune, write):
     assert metrics(smtune).get("loss", {"value": 1})["value"] == 1
 
 
-def test_ranks_of_a_trial_go_with_their_launcher(smtune, write):
-    path = write("exp.yaml", HEAD + """
-  shell: |
-    (setsid sleep 600 &) ; touch up$RANK; sleep 600
-  resources: {tasks: 2}
-""")
+def test_ranks_of_a_trial_go_with_their_launcher(smtune, experiment):
+    path = experiment("(setsid sleep 600 &) ; touch up$RANK; sleep 600",
+                      trials=1, resources="{tasks: 2}")
     engine = smtune.start("run", path)
     wait_until(lambda: len(list(smtune.directory.glob("up*"))) == 2)
     launchers = [pid for pid, command in smtune.left_behind().items()
@@ -428,14 +411,12 @@ def test_ranks_of_a_trial_go_with_their_launcher(smtune, write):
     assert not processes_with(b"SMTUNE_DIR=" + bytes(smtune.directory))
 
 
-def test_a_trial_with_ranks_is_ended_by_its_grace(smtune, write):
+def test_a_trial_with_ranks_is_ended_by_its_grace(smtune, experiment):
     """The ranks get the trial's own grace period, and no rank outlives it."""
-    path = write("exp.yaml", HEAD + """
-  shell: |
-    trap 'touch term$RANK; sleep 0.5; touch saved$RANK; exit 0' TERM
-    touch up$RANK; while :; do sleep 0.02; done
-  resources: {tasks: 2, grace: 20s}
-""")
+    path = experiment("""
+        trap 'touch term$RANK; sleep 0.5; touch saved$RANK; exit 0' TERM
+        touch up$RANK; while :; do sleep 0.02; done
+        """, trials=1, resources="{tasks: 2, grace: 20s}")
     engine = smtune.start("run", path)
     wait_until(lambda: len(list(smtune.directory.glob("up*"))) == 2)
     engine.send_signal(signal.SIGTERM)

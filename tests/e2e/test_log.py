@@ -6,19 +6,9 @@ import stat
 
 import pytest
 
+import files
 from programs import wait_until
 
-EXPERIMENT = """
-version: 1
-name: exp
-objective: {{metric: loss, goal: minimize}}
-parameters: {{x: {{type: float, min: 0, max: 1}}}}
-search: {{method: random, seed: 3}}
-budget: {{trials: {trials}, parallel: {parallel}}}
-trial:
-  shell: '{shell}'
-{more}
-"""
 SAY = "echo loss=${{ x }}"
 LINE = re.compile(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (?P<level>error|warning|info|debug)"
@@ -26,9 +16,8 @@ LINE = re.compile(
     r"(?P<text>.*)")
 
 
-def experiment(trials=2, parallel=1, shell=SAY, more=""):
-    return EXPERIMENT.format(trials=trials, parallel=parallel, shell=shell,
-                             more=more)
+def experiment(shell=SAY, **keys):
+    return files.experiment(shell, **{"trials": 2, "parallel": 1} | keys)
 
 
 class Log:
@@ -76,7 +65,7 @@ def test_without_a_level_there_is_no_log(smtune, write, tmp_path, log):
 def test_states_are_info(smtune, write, log):
     shell = "[ $SMTUNE_JOB$SMTUNE_ATTEMPT_NUMBER != 11 ] || exit 3; " + SAY
     write("exp.yaml", experiment(
-        shell=shell, more="  retry: [{match: [exit], max: 2, delay: 20ms}]"))
+        shell, retry="[{match: [exit], max: 2, delay: 20ms}]"))
     smtune.ok("run", "exp.yaml", "--log", "log")
     assert stat.S_IMODE(log.path.stat().st_mode) == 0o600
     assert {line["level"] for line in log.lines()} == {"info", "warning"}
@@ -128,7 +117,7 @@ def test_unknown_words_are_refused(smtune, write, log):
 def test_parallel_and_the_budget(smtune, write, log):
     """Each trial runs until there is a file of its number."""
     shell = "while ! [ -e go$SMTUNE_JOB ]; do sleep 0.02; done; " + SAY
-    write("exp.yaml", experiment(trials=3, parallel=2, shell=shell))
+    write("exp.yaml", experiment(shell, trials=3, parallel=2))
     engine = smtune.start("run", "exp.yaml", env={"SMTUNE_LOG": "debug:log"})
     log.wait_for_reason("parallel=2 is reached; running: 2 (jobs ")
     write("go1", "")
@@ -142,8 +131,7 @@ def test_parallel_and_the_budget(smtune, write, log):
 def test_a_retry_is_waited_for_and_a_pause_is_one_line(smtune, write, log):
     shell = "[ $SMTUNE_ATTEMPT_NUMBER != 1 ] || exit 3; " + SAY
     write("exp.yaml", experiment(
-        trials=1, shell=shell,
-        more="  retry: [{match: [exit], max: 1, delay: 60s}]"))
+        shell, trials=1, retry="[{match: [exit], max: 1, delay: 60s}]"))
     engine = smtune.start("run", "exp.yaml", env={"SMTUNE_LOG": "debug:log"})
     reason = log.wait_for_reason("waiting for the time of a retry: job 1 in ")
     assert 50000 < int(re.search(r"in (\d+) ms", reason)[1]) <= 60000
@@ -160,9 +148,9 @@ def test_a_retry_is_waited_for_and_a_pause_is_one_line(smtune, write, log):
 
 
 def test_slots_and_who_holds_them(smtune, write, log, tmp_path):
-    more = "  resources: {cpus: 1}\nexecutor: {name: local, cpus: 1}"
     shell = "while ! [ -e go ]; do sleep 0.02; done; " + SAY
-    write("exp.yaml", experiment(parallel=2, shell=shell, more=more))
+    write("exp.yaml", experiment(shell, parallel=2, resources={"cpus": 1},
+                                 executor="{name: local, cpus: 1}"))
     first = smtune.start("run", "exp.yaml", env={"SMTUNE_LOG": "debug:log"})
     log.wait_for_reason("no free slot for job 2, which needs cpus=1 (of 1); "
                         "held by jobs: 1")
@@ -176,11 +164,10 @@ def test_slots_and_who_holds_them(smtune, write, log, tmp_path):
 
 
 def test_a_schedule_waits_for_results(smtune, write, log):
-    write("exp.yaml", experiment(trials=9, parallel=8, shell=(
+    write("exp.yaml", experiment(
         "sleep 0.1; i=0; while [ $i -lt ${{ epoch }} ]; do i=$((i+1)); "
-        "echo epoch=$i loss=${{ x }}; done")).replace(
-            "trial:\n", "schedule: {method: hyperband, resource: epoch, "
-            "min: 1, max: 4, eta: 2}\ntrial:\n"))
+        "echo epoch=$i loss=${{ x }}; done", trials=9, parallel=8,
+        schedule="{method: hyperband, resource: epoch, max: 4, eta: 2}"))
     smtune.ok("run", "exp.yaml", "--log", "log", "--log-level", "debug")
     assert any(text.startswith("the schedule waits for results: active=")
                for text in log.reasons()), log.reasons()
@@ -188,35 +175,29 @@ def test_a_schedule_waits_for_results(smtune, write, log):
 
 def test_a_search_that_has_no_more(smtune, write, log):
     shell = "until [ -e go ]; do sleep 0.02; done; " + SAY
-    write("exp.yaml", experiment(trials=9, shell=shell).replace(
-        "{type: float, min: 0, max: 1}", "{type: int, min: 1, max: 2}").replace(
-            "method: random", "method: grid").replace("parallel: 1",
-                                                      "parallel: 4"))
+    write("exp.yaml", experiment(
+        shell, trials=9, parallel=4, method="grid",
+        parameters="{x: {type: int, min: 1, max: 2}}"))
     engine = smtune.start("run", "exp.yaml", env={"SMTUNE_LOG": "debug:log"})
     log.wait_for_reason("the search has no more settings to suggest")
     write("go", "")
     assert engine.wait(30) == 0
 
 
-def test_steps_pools_and_needs(smtune, write, log):
+def test_steps_pools_and_needs(smtune, workflow, write, log):
     """`first` and `many` run until there is a file of their name."""
-    write("wf.yaml", """
-        version: 1
-        name: wf
-        parallel: 4
-        pools: {disk: 2}
-        steps:
-          first: {shell: "until [ -e first ]; do sleep 0.02; done"}
-          load:
-            matrix: {part: [1, 2]}
-            pools: {disk: 2}
-            shell: "until [ -e load ]; do sleep 0.02; done"
-          many:
-            needs: [first]
-            matrix: {i: [1, 2]}
-            parallel: 1
-            shell: "until [ -e many ]; do sleep 0.02; done"
-        """)
+    workflow("""
+        first: {shell: "until [ -e first ]; do sleep 0.02; done"}
+        load:
+          matrix: {part: [1, 2]}
+          pools: {disk: 2}
+          shell: "until [ -e load ]; do sleep 0.02; done"
+        many:
+          needs: [first]
+          matrix: {i: [1, 2]}
+          parallel: 1
+          shell: "until [ -e many ]; do sleep 0.02; done"
+        """, name="wf", parallel=4, pools={"disk": 2})
     engine = smtune.start("run", "wf.yaml", env={"SMTUNE_LOG": "debug:log"})
     log.wait_for_reason(
         "no step can start a job; step 'first': 1 started, 0 of 1 ended; "
@@ -236,18 +217,13 @@ def test_steps_pools_and_needs(smtune, write, log):
 
 def test_secrets_are_masked(smtune, write, log):
     """A launch error quotes the command's path, and the path has the secret."""
-    more = """\
-  env:
-    API_TOKEN: hunter2-in-env
-    PLACE: /opt/quiet-place
-notify:
-  - {url: "http://me:open-sesame@127.0.0.1:9/hook/T0K", events: [finished]}
-"""
-    text = experiment(trials=1, more=more).replace(
-        f"shell: '{SAY}'",
-        "command: [/opt/quiet-place/hunter2-in-env/jwt-of-mine/prog, "
-        "--password, sw0rdfish]")
-    write("exp.yaml", text)
+    write("exp.yaml", experiment(
+        None, trials=1,
+        command=["/opt/quiet-place/hunter2-in-env/jwt-of-mine/prog",
+                 "--password", "sw0rdfish"],
+        env={"API_TOKEN": "hunter2-in-env", "PLACE": "/opt/quiet-place"},
+        notify=[{"url": "http://me:open-sesame@127.0.0.1:9/hook/T0K",
+                 "events": ["finished"]}]))
     smtune("run", "exp.yaml", "--set", "budget.trials=1",
            env={"SMTUNE_LOG": "debug:log", "MY_JWT": "jwt-of-mine"})
     said = log.path.read_text()
@@ -258,8 +234,7 @@ notify:
 
 
 def test_terminal_escapes_are_escaped(smtune, write, log):
-    write("exp.yaml", experiment(trials=1).replace(
-        f"shell: '{SAY}'", 'command: ["/no/\\e[31mred"]'))
+    write("exp.yaml", experiment(None, trials=1, command=["/no/\x1b[31mred"]))
     smtune("run", "exp.yaml", "--log", "log")
     said = log.path.read_bytes()
     assert b"\\x1b[31mred" in said and b"\x1b" not in said
@@ -269,7 +244,7 @@ def test_terminal_escapes_are_escaped(smtune, write, log):
 
 def test_detached_and_resumed_runs_append(smtune, write, log):
     shell = "[ -e go ] || exec sleep 60; " + SAY
-    write("exp.yaml", experiment(trials=1, shell=shell))
+    write("exp.yaml", experiment(shell, trials=1))
     env = {"SMTUNE_LOG": "info:log"}
     smtune.ok("run", "exp.yaml", "--detach", env=env)
     wait_until(lambda: "started attempt=1" in log.texts(), what="the start")
@@ -283,14 +258,9 @@ def test_detached_and_resumed_runs_append(smtune, write, log):
     assert "stopping after signal 15" in log.texts()
 
 
-def test_child_runs_share_the_file(smtune, write, log):
+def test_child_runs_share_the_file(smtune, workflow, write, log):
     write("exp.yaml", experiment(trials=1))
-    write("wf.yaml", """
-        version: 1
-        name: wf
-        steps:
-          tune: {experiment: exp.yaml}
-        """)
+    workflow("tune: {experiment: exp.yaml}", name="wf")
     smtune.ok("run", "wf.yaml", env={"SMTUNE_LOG": f"info:{log.path}"})
     assert {line["run"] for line in log.lines()} >= {"wf"}
     assert len({line["run"] for line in log.lines()}) == 2

@@ -14,17 +14,6 @@ import pytest
 
 from programs import wait_until
 
-EXPERIMENT = """
-version: 1
-name: exp
-objective: {{metric: loss, goal: minimize}}
-parameters: {{x: {{type: float, min: 0, max: 1}}}}
-search: {{method: random, seed: 3}}
-budget: {{trials: {trials}, parallel: 1}}
-trial: {{shell: '{shell}'}}
-notify: {notify}
-"""
-
 
 class Receiver:
     """A server that answers as told, and remembers what it was sent."""
@@ -74,17 +63,6 @@ def receiver():
     receiver.close()
 
 
-@pytest.fixture
-def experiment(smtune):
-    """experiment(notify): writes exp.yaml; its path."""
-    def make(notify, trials=3, shell="echo loss=${{ x }}"):
-        path = smtune.directory / "exp.yaml"
-        path.write_text(EXPERIMENT.format(
-            notify=json.dumps(notify), trials=trials, shell=shell))
-        return path
-    return make
-
-
 def notifications(smtune):
     result = smtune("notify", "exp", "-o", "json")
     return json.loads(result.stdout)
@@ -92,7 +70,7 @@ def notifications(smtune):
 
 @pytest.mark.sanitized
 def test_the_end_is_told_with_the_best_trial(smtune, receiver, experiment):
-    result = smtune("run", experiment([{"url": receiver.url}]))
+    result = smtune("run", experiment(trials=3, notify=[{"url": receiver.url}]))
     assert result.returncode == 0, result.stderr
     [(_, headers, body, path)] = receiver.messages
     message = json.loads(body)
@@ -114,10 +92,9 @@ def test_the_end_is_told_with_the_best_trial(smtune, receiver, experiment):
 
 def test_each_event_is_told_in_order(smtune, receiver, experiment):
     shell = "test $SMTUNE_JOB != 2 && echo loss=$SMTUNE_JOB"
-    smtune("run", experiment(
-        [{"url": receiver.url,
-          "events": ["started", "best", "trial_failed", "finished"]}],
-        shell=shell))
+    smtune("run", experiment(shell, trials=3, parallel=1, notify=[
+        {"url": receiver.url,
+         "events": ["started", "best", "trial_failed", "finished"]}]))
     assert receiver.events() == ["started", "best", "trial_failed", "finished"]
     trial = json.loads(receiver.messages[2][2])["trial"]
     assert (trial["id"], trial["state"], trial["cause"]) == \
@@ -126,7 +103,8 @@ def test_each_event_is_told_in_order(smtune, receiver, experiment):
 
 
 def test_a_message_is_signed(smtune, receiver, experiment):
-    path = experiment([{"url": receiver.url, "secret_env": "HOOK_SECRET"}])
+    path = experiment(
+        notify=[{"url": receiver.url, "secret_env": "HOOK_SECRET"}])
     smtune.ok("run", path, env={"HOOK_SECRET": "guess me"})
     [(_, headers, body, _)] = receiver.messages
     digest = hmac.new(b"guess me", body, hashlib.sha256).hexdigest()
@@ -137,7 +115,7 @@ def test_a_message_is_signed(smtune, receiver, experiment):
 def test_a_secret_that_is_not_set_is_said_before_anything_runs(
         smtune, receiver, experiment):
     result = smtune("run", experiment(
-        [{"url": receiver.url, "secret_env": "HOOK_SECRET"}]))
+        notify=[{"url": receiver.url, "secret_env": "HOOK_SECRET"}]))
     assert result.returncode == 2
     assert "'HOOK_SECRET'" in result.stderr
     assert smtune.json("trials", "exp") == []
@@ -145,7 +123,7 @@ def test_a_secret_that_is_not_set_is_said_before_anything_runs(
 
 def test_it_is_sent_again_until_it_is_taken(smtune, receiver, experiment):
     receiver.answers = [503, 429]
-    smtune.ok("run", experiment([{"url": receiver.url}]))
+    smtune.ok("run", experiment(notify=[{"url": receiver.url}]))
     times = [message[0] for message in receiver.messages]
     assert len(times) == 3
     assert len({message[2] for message in receiver.messages}) == 1
@@ -157,7 +135,7 @@ def test_it_is_sent_again_until_it_is_taken(smtune, receiver, experiment):
 @pytest.mark.parametrize("answer", [302, 404])
 def test_what_will_not_pass_is_given_up(smtune, receiver, experiment, answer):
     receiver.answers = [answer]
-    smtune.ok("run", experiment([{"url": receiver.url}]))
+    smtune.ok("run", experiment(notify=[{"url": receiver.url}]))
     assert [message[3] for message in receiver.messages] == ["/hook/key"]
     result = smtune("notify", "exp", "-o", "json")
     [row] = json.loads(result.stdout)
@@ -169,9 +147,9 @@ def test_what_will_not_pass_is_given_up(smtune, receiver, experiment, answer):
 def test_a_receiver_that_says_nothing_holds_nobody_up(smtune, experiment):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
-        engine = smtune.start("run", experiment(
-            [{"url": url, "events": ["started", "best", "finished"],
-              "timeout": "300s"}], trials=20))
+        engine = smtune.start("run", experiment(trials=20, notify=[
+            {"url": url, "events": ["started", "best", "finished"],
+             "timeout": "300s"}]))
 
         def all_succeeded():
             rows = smtune("trials", "exp", "-o", "jsonl").stdout.splitlines()
@@ -192,7 +170,7 @@ def test_a_receiver_that_says_nothing_holds_nobody_up(smtune, experiment):
 
 def test_what_is_left_is_sent_by_the_command(smtune, receiver, experiment):
     receiver.answers = [503] * 3
-    engine = smtune.start("run", experiment([{"url": receiver.url}]))
+    engine = smtune.start("run", experiment(notify=[{"url": receiver.url}]))
     wait_until(lambda: len(receiver.messages) >= 1)
     engine.kill()
     engine.wait()
@@ -207,7 +185,8 @@ def test_what_is_left_is_sent_by_the_command(smtune, receiver, experiment):
 
 
 def test_a_test_message(smtune, receiver, experiment):
-    smtune.ok("run", experiment([{"url": receiver.url, "events": ["failed"]}]))
+    smtune.ok("run", experiment(notify=[
+        {"url": receiver.url, "events": ["failed"]}]))
     assert receiver.events() == []
     smtune.ok("notify", "exp", "--test")
     assert receiver.events() == ["test"]
@@ -216,28 +195,24 @@ def test_a_test_message(smtune, receiver, experiment):
 @pytest.mark.parametrize("url", ["ftp://example.org/", "file:///etc/passwd",
                                  "http://", "https:///x", "http://a b/"])
 def test_only_http_addresses(smtune, experiment, url):
-    result = smtune("validate", experiment([{"url": url}]))
+    result = smtune("validate", experiment(notify=[{"url": url}]))
     assert result.returncode == 3
-    assert "exp.yaml:9:" in result.stderr
+    assert "exp.yaml:8:" in result.stderr
     assert f"'{url}' is not an http:// or https:// address" in result.stderr
 
 
-def test_a_workflow_tells_of_its_jobs_and_steps(smtune, receiver, write):
-    smtune("run", write("night.yaml", f"""
-        version: 1
-        name: night
-        steps:
-          prepare: {{command: 'true'}}
-          train:
-            needs: prepare
-            matrix: {{seed: [1, 2]}}
-            shell: 'test ${{{{ seed }}}} = 1'
-          stop: {{needs: prepare, fail: 'enough of it'}}
-          late: {{needs: train, command: 'true'}}
-        notify:
-          - url: {receiver.url}
-            events: [started, trial_failed, finished, failed]
-        """))
+def test_a_workflow_tells_of_its_jobs_and_steps(smtune, receiver, workflow):
+    smtune("run", workflow("""
+        prepare: {command: 'true'}
+        train:
+          needs: prepare
+          matrix: {seed: [1, 2]}
+          shell: 'test ${{ seed }} = 1'
+        stop: {needs: prepare, fail: 'enough of it'}
+        late: {needs: train, command: 'true'}
+        """, name="night", notify=[
+            {"url": receiver.url,
+             "events": ["started", "trial_failed", "finished", "failed"]}]))
     messages = [json.loads(body) for _, _, body, _ in receiver.messages]
     assert [message["event"] for message in messages] == [
         "started", "trial_failed", "trial_failed", "failed"]

@@ -6,17 +6,11 @@ import pty
 
 import pytest
 
+from files import experiment
 from programs import wait_until
 
-FILE = """
-version: 1
-name: exp
-objective: {metric: loss, goal: minimize}
-parameters: {x: {type: float, min: 0, max: 1}}
-search: {method: random, seed: 3}
-budget: {trials: 4, parallel: 1}
-trial: {shell: "test -e go || exit 75; echo loss=${{ x }}"}
-"""
+FILE = experiment("test -e go || exit 75; echo loss=${{ x }}", trials=4,
+                  parallel=1)
 
 
 @pytest.fixture

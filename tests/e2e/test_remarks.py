@@ -3,28 +3,10 @@
 
 import pytest
 
-FILE = """\
-    version: 1
-    name: exp
-    objective: loss
-    parameters:
-      x: {type: float, min: 0, max: 1}
-    budget: {trials: 4, parallel: 2}
-    trial: {command: "echo loss=${{ x }}"}
-    """
-
-WORKFLOW = """\
-    version: 1
-    name: flow
-    steps:
-      a: {matrix: {k: [1, 2]}, command: "true"}
-      b: {needs: a, command: "true"}
-    """
-
 
 @pytest.fixture
-def run(smtune, write):
-    smtune.ok("run", write("exp.yaml", FILE))
+def run(smtune, experiment):
+    smtune.ok("run", experiment(trials=4))
 
 
 @pytest.mark.sanitized
@@ -77,8 +59,8 @@ def test_a_table_without_rows_says_so(smtune, run):
     assert smtune.ok("enqueue", "exp") == "no setting was enqueued\n"
 
 
-def test_lists_show_what_has_a_tag(smtune, write, run):
-    smtune.ok("run", write("exp.yaml", FILE), "--name", "other")
+def test_lists_show_what_has_a_tag(smtune, run):
+    smtune.ok("run", "exp.yaml", "--name", "other")
     smtune.ok("tag", "exp", "-a", "x")
     smtune.ok("tag", "exp", 1, 3, "-a", "y")
     assert [row["name"] for row in smtune.json("ls", "--tag", "x")] == ["exp"]
@@ -88,8 +70,11 @@ def test_lists_show_what_has_a_tag(smtune, write, run):
     assert smtune.json("trials", "other", "--tag", "y") == []
 
 
-def test_jobs_of_a_workflow_have_names(smtune, write):
-    smtune.ok("run", write("flow.yaml", WORKFLOW))
+def test_jobs_of_a_workflow_have_names(smtune, workflow):
+    smtune.ok("run", workflow("""
+        a: {matrix: {k: [1, 2]}, command: "true"}
+        b: {needs: a, command: "true"}
+        """))
     smtune.ok("note", "flow", "a[1]", "-m", "the second")
     smtune.ok("tag", "flow", "b", "a[0]", "--add", "slow")
     assert [row["job"] for row in smtune.json("note", "flow")] == ["job a[1]"]

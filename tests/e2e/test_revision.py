@@ -10,16 +10,6 @@ import pytest
 
 from programs import wait_until
 
-FILE = """\
-    version: 1
-    name: exp
-    objective: loss
-    parameters:
-      x: {type: float, min: 0, max: 1}
-    search: {method: random, seed: 2}
-    budget: {trials: 2, parallel: 1}
-    trial: {command: "./train ${{ x }}"}
-    """
 TRAIN = "#!/bin/sh\necho loss=$1\n"
 WAITS = "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.02; done\necho loss=$1\n"
 
@@ -46,9 +36,10 @@ def clone(git, write):
 
 
 @pytest.fixture
-def run(smtune, write):
+def run(smtune, experiment):
     def start(*words):
-        return smtune.ok("run", write("exp.yaml", FILE), *words)
+        path = experiment(command="./train ${{ x }}", trials=2, parallel=1)
+        return smtune.ok("run", path, *words)
     return start
 
 

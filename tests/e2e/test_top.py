@@ -8,24 +8,6 @@ import pytest
 
 from programs import wait_until
 
-# Each says what it has for now; the third and the fourth wait to be let go.
-FILE = """
-    version: 1
-    name: {name}
-    objective: {{metric: loss, goal: minimize}}
-    parameters:
-      kind: {{type: categorical, values: [a, b]}}
-    search: {{method: random, seed: 1}}
-    budget: {{trials: 4, parallel: 4}}
-    trial:
-      shell: |
-        echo loss=$SMTUNE_JOB.5 step=1 kind is ${{{{ kind }}}}
-        while [ $SMTUNE_JOB -gt 2 ] && [ ! -e go-{name} ]; do
-          touch waits-{name}
-          sleep 0.02
-        done
-      resources: {{cpus: 0}}
-    """
 ROW = r" +(\d) +(running|succeeded) +[\d.]+ m?s +(\d\.5) +([ab])\b"
 
 
@@ -41,11 +23,18 @@ def rows(page):
 
 
 @pytest.fixture
-def start(smtune, write):
-    """start(name): the engine of such a run, trials of which wait."""
+def start(smtune, experiment):
+    """start(name): the engine of such a run. Each trial says what it has for
+    now; the third and the fourth wait to be let go."""
     def make(name):
-        engine = smtune.start(
-            "run", write(f"{name}.yaml", FILE.format(name=name)))
+        engine = smtune.start("run", experiment(f"""
+            echo loss=$SMTUNE_JOB.5 step=1 kind is ${{{{ kind }}}}
+            while [ $SMTUNE_JOB -gt 2 ] && [ ! -e go-{name} ]; do
+              touch waits-{name}
+              sleep 0.02
+            done
+            """, name=name, trials=4, parallel=4, resources={"cpus": 0},
+            parameters="{kind: {type: categorical, values: [a, b]}}"))
         wait_until((smtune.directory / f"waits-{name}").exists)
         return engine
     return make

@@ -8,22 +8,12 @@ import pytest
 
 from programs import wait_until
 
-EXPERIMENT = """\
-version: 1
-name: waited
-objective: loss
-parameters: {x: {type: float, min: 0, max: 1}}
-search: {method: random, seed: 1}
-budget: {trials: 2, parallel: 1}
-trial:
-  shell: 'until [ -e go ]; do sleep 0.02; done; echo loss=${{ x }}'
-"""
-
 
 @pytest.fixture
-def detached(smtune, write):
+def detached(smtune, experiment):
     """A run whose trials wait for the file `go`."""
-    write("waited.yaml", EXPERIMENT)
+    experiment("until [ -e go ]; do sleep 0.02; done; echo loss=${{ x }}",
+               name="waited", trials=2, parallel=1)
 
     def start(*words):
         smtune.ok("run", "waited.yaml", "--detach", *words)
