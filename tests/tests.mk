@@ -2,10 +2,11 @@
 # Tests, checks and coverage. What runs them is in tests/check; CONTRIBUTING.md
 # describes each folder.
 
-# `make check-unit T=conf` runs one file of tests.
-UNIT  := $(patsubst %.c,$(SANITIZED)/%,$(wildcard tests/unit/test_*.c))
-UNIT_RUN := $(if $T,$(SANITIZED)/tests/unit/test_$T,$(if $(QUICK), \
-         $(filter-out %/test_cuda_ops,$(UNIT)),$(UNIT)))
+# `make check-unit T=conf` runs one file of tests, in whichever folder it is.
+UNIT  := $(patsubst %.c,$(SANITIZED)/%,$(wildcard $(addsuffix test_*.c, \
+         tests/unit/ tests/unit/*/ tests/unit/*/*/ tests/unit/*/*/*/)))
+UNIT_RUN := $(if $T,$(or $(filter %/test_$T,$(UNIT)),tests/unit/test_$T), \
+         $(if $(QUICK),$(filter-out %/test_cuda_ops,$(UNIT)),$(UNIT)))
 # Tests of whole programs run the ordinary build; with ON=san the sanitized one.
 ON    ?= plain
 TESTED := $(if $(filter san,$(ON)),$(SANITIZED),$(BUILD))
@@ -47,7 +48,7 @@ ARITHMETIC := $(addprefix training/ops/,attention.c conv.c embedding.c gelu.c \
  relu.c softmax.c sum.c update.c ops_cpu.c \
  backend_cpu.c matrix.c arena.c) $(addprefix training/models/,params.c \
  model_memory.c model_pass.c mlp.c cnn.c gpt.c)
-$(filter $(SANITIZED)/tests/unit/test_gradients%,$(UNIT)): \
+$(filter $(SANITIZED)/tests/unit/training/models/test_gradients%,$(UNIT)): \
  $(patsubst training/%.c,$(SANITIZED)/double/training/%.o,$(ARITHMETIC))
 $(SANITIZED)/double/%: FLAGS = $(SANITIZERS) -DSMTRAIN_DOUBLE
 $(SANITIZED)/double/%.o: %.c $(SANITIZED)/flags

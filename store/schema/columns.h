@@ -9,8 +9,8 @@
  * The columns of the store's tables, each in one line here. From these lists
  * come the members of the rows that are handed out (store/read.h), the lists
  * of SELECT and INSERT, what reads a row (store/rows.h), and what fsck compares
- * and repairs (store/repair/image.h). tests/unit/test_store_columns.c holds
- * them against schema.sql, and tests/e2e/test_database.py that against
+ * and repairs (store/repair/image.h). tests/unit/store/schema/ holds them
+ * against schema.sql, and tests/e2e/test_database.py that against
  * docs/database.md, which explains each.
  *
  * TABLE_COLUMNS(KEY, X): KEY is for the first, which identifies the row, X for

@@ -16,7 +16,7 @@
 
 #include "base/compiler.h"
 #include "base/fs.h"
-#include "tests/unit/store_fill.h"
+#include "tests/unit/store/store_fill.h"
 
 enum { TRIALS = 100000, BATCH = 100, TURNS = 10, READS = 5, RUNS = 1000 };
 

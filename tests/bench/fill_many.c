@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "store/changes.h"
-#include "tests/unit/store_fill.h"
+#include "tests/unit/store/store_fill.h"
 
 enum { BATCH = 1000 };
 

@@ -32,8 +32,8 @@ $1/emulation/libnccl.so.2: $1/emulation/tests/cuda/nccl.o $1/emulation/smtrain-c
 	$$(quiet)$$(CC) $$(FLAGS) -shared -o $$@ $$^ -lstdc++
 endef
 $(foreach folder,$(BUILD) $(SANITIZED),$(eval $(call emulation,$(folder))))
-$(SANITIZED)/tests/unit/test_cuda_ops: $(EMULATED:%=$(SANITIZED)/emulation/%)
-$(SANITIZED)/tests/unit/test_cuda_ops: EXTRA_LIBS += -lstdc++ \
+$(SANITIZED)/tests/unit/training/cuda/test_cuda_ops: $(EMULATED:%=$(SANITIZED)/emulation/%)
+$(SANITIZED)/tests/unit/training/cuda/test_cuda_ops: EXTRA_LIBS += -lstdc++ \
  $(if $(findstring clang,$(CC)),-fsanitize-link-c++-runtime)
 
 .PHONY: check-cuda

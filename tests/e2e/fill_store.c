@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/store_fill.h"
+#include "tests/unit/store/store_fill.h"
 
 enum { BATCH = 1000 };
 

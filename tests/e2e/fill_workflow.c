@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "tests/unit/store_fill.h"
+#include "tests/unit/store/store_fill.h"
 
 static const char spec[] =
     "version: 1\n"

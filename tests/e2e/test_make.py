@@ -265,8 +265,8 @@ def check_cuda(bare_path, tmp_path):
     """check_cuda(test, NAME=command...): tests/cuda/run where these programs
     are there besides, and make builds that test."""
     def run(test, **programs):
-        (tmp_path / "build" / "tests" / "unit").mkdir(parents=True)
-        built = tmp_path / "build/tests/unit/test_cuda_ops"
+        built = tmp_path / "build/tests/unit/training/cuda/test_cuda_ops"
+        built.parent.mkdir(parents=True)
         for name in ("bash", "cat"):
             (bare_path / name).symlink_to(f"/usr/bin/{name}")
         for name, command in {"built": test, **programs}.items():

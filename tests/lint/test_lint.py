@@ -54,6 +54,15 @@ FAULTS = [
      "store/ has sub-folders and no README.md"),
     ("rooms", "base/b.h", "struct a {\n    int x;\n};\n",
      "struct a is defined in more than one header"),
+    ("rooms", "tests/unit/test_b.c", '#include "base/a.h"\n',
+     "tests/unit/test_b.c: put it below tests/unit/ where"),
+    ("rooms", "tests/unit/base/conf/test_b.c", '#include "base/a.h"\n',
+     "there is no base/conf/"),
+    ("rooms", "tests/unit/base/test_b.c", '#include "store/a.h"\n',
+     "includes no header that is beside base/"),
+    ("rooms", "tests/unit/base/test_b.c",
+     '#include "base/a.h"\n#include "store/b.h"\n',
+     "includes no header that is beside base/"),
     ("words", "base/x.c", SPDX + "void f(char *a) { strcpy(a, a); }\n",
      "do not use strcpy()"),
     ("words", "cli/x.c", SPDX + "int f(void)\n{\n    system(0);\n}\n",
@@ -205,6 +214,27 @@ def test_readme_names_each_sub_folder_and_is_short(tree):
     assert "store/README.md has over 40 lines" in run("rooms", tree).stdout
     readme.write_text("`a/`\n")
     assert "store/README.md does not name b/" in run("rooms", tree).stdout
+
+
+def test_unit_tests_have_the_folders_of_the_product(tree):
+    for name, headers in (
+            ("test_a.c", ["store/b.h", "strategies/c.h"]),
+            ("base/test_b.c", ["tests/unit/base/help.h"]),
+            ("base/help.h", ["base/a.h"]),
+            ("base/conf/test_c.c", ["base/a.h"]),
+            ("training/cuda/test_d.c", ["training/ops/e.h"])):
+        path = tree / "tests/unit" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f'#include "{x}"\n' for x in headers))
+    for name in ("base/conf/c.h", "training/cuda/d.cu"):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text("int x;\n")
+    for name in ("base", "training"):
+        (tree / name / "README.md").write_text("`conf/` `cuda/`\n")
+    result = run("rooms", tree)
+    assert result.returncode == 0, result.stdout
+    (tree / "tests/unit/base/conf/test_b.c").write_text('#include "base/a.h"\n')
+    assert "test_b.c: the name is not the only one" in run("rooms", tree).stdout
 
 
 @pytest.fixture

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "dashboard/stream.h"
+
+#include "dashboard/streams.h"
+#include "tests/unit/dashboard/dashboard_test.h"
+
+enum { EVENT_BYTES = 64 << 10 };
+
+static const char *run_state(void *user, const struct store *store,
+                             const struct run_row *run)
+{
+    (void)user;
+    (void)store;
+    return run->state[0] == 'f' ? "finished" : "running";
+}
+
+static const struct dashboard_source source = {.run_state = run_state};
+
+/* Goes on until there are so many streams of the run. */
+static void wait_for_count(struct fixture *fixture, int64_t run, int count)
+{
+    int64_t end_ms = clock_monotonic_ms() + PATIENCE_MS;
+
+    while (stream_count(fixture->streams, run) != count) {
+        if (clock_monotonic_ms() > end_ms)
+            fail_msg("there are %d streams, not %d",
+                     stream_count(fixture->streams, run), count);
+        uv_run(&fixture->loop, UV_RUN_NOWAIT);
+    }
+}
+
+static int must_listen_with(const struct fixture *fixture, int64_t run,
+                            const char *headers)
+{
+    const char *token =
+        strstr(dashboard_login_url(fixture->dashboard, false), "token=") + 6;
+    char *text = mem_printf("GET /api/v1/events?run=%lld HTTP/1.1\r\n"
+                            "Host: localhost\r\n"
+                            "Authorization: Bearer %s\r\n%s\r\n",
+                            (long long)run, token, headers);
+    int fd = must_connect(fixture);
+
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    free(text);
+    return fd;
+}
+
+static int must_listen(const struct fixture *fixture, int64_t run)
+{
+    return must_listen_with(fixture, run, "");
+}
+
+static void send_filler(struct fixture *fixture, int64_t run)
+{
+    char *data = mem_alloc(EVENT_BYTES);
+
+    memset(data, 'x', EVENT_BYTES);
+    data[EVENT_BYTES - 1] = '\0';
+    stream_send(fixture->streams, run, stream_event("filler", 0, data));
+    free(data);
+}
+
+static void test_stream__is_sent_what_is_of_its_run(void **state)
+{
+    struct fixture fixture;
+    int of_one, of_list;
+
+    set_up(&fixture, *state, &source);
+    of_one = must_listen(&fixture, 1);
+    of_list = must_listen(&fixture, 0);
+    wait_for_count(&fixture, -1, 2);
+    assert_int_equal(stream_count(fixture.streams, 1), 1);
+    stream_send(fixture.streams, 1, stream_event("one", 7, "{\"a\":1}"));
+    stream_send(fixture.streams, 0, stream_event("all", 0, "{}"));
+    must_read(&fixture, of_one, "event: one\nid: 7\ndata: {\"a\":1}\n\n");
+    stream_send(fixture.streams, 0, stream_event("more", 0, "{}"));
+    must_read(&fixture, of_one, "event: more\ndata: {}\n\n");
+    must_read(&fixture, of_list, "retry: 1000\n\n");
+    stream_send(fixture.streams, 1, stream_event("one", 8, "{}"));
+    stream_send(fixture.streams, 0, stream_event("last", 0, "{}"));
+    must_read(&fixture, of_list, "event: last");
+    close(of_one);
+    close(of_list);
+    tear_down(&fixture);
+}
+
+static void test_stream__is_cut_when_it_is_not_read(void **state)
+{
+    struct fixture fixture;
+    int reader, sleeper;
+
+    set_up(&fixture, *state, &source);
+    reader = must_listen(&fixture, 1);
+    sleeper = must_listen(&fixture, 1);
+    wait_for_count(&fixture, 1, 2);
+    /* What the sockets hold besides is less than as much again. */
+    for (int i = 0; i < 4 * STREAM_BEHIND_MAX_BYTES / EVENT_BYTES; i++) {
+        send_filler(&fixture, 1);
+        stream_send(fixture.streams, 1, stream_event("end", i + 1, "{}"));
+        must_read(&fixture, reader, "event: end");
+    }
+    wait_for_count(&fixture, 1, 1);
+    stream_send(fixture.streams, 1, stream_event("still", 0, "{}"));
+    must_read(&fixture, reader, "event: still");
+    close(reader);
+    close(sleeper);
+    tear_down(&fixture);
+}
+
+static void test_stream__ends_with_its_client(void **state)
+{
+    struct fixture fixture;
+    int gone, half;
+
+    set_up(&fixture, *state, &source);
+    gone = must_listen(&fixture, 1);
+    half = must_listen(&fixture, 1);
+    wait_for_count(&fixture, 1, 2);
+    close(gone);
+    shutdown(half, SHUT_WR);
+    stream_send(fixture.streams, 1, stream_event("one", 0, "{}"));
+    wait_for_count(&fixture, 1, 1);
+    must_read(&fixture, half, "event: one");
+    close(half);
+    /* The heartbeat finds out. */
+    wait_for_count(&fixture, 1, 0);
+    tear_down(&fixture);
+}
+
+static void test_stream__there_are_only_so_many(void **state)
+{
+    struct fixture fixture;
+    int fds[STREAMS_MAX], more;
+
+    set_up(&fixture, *state, &source);
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
+        fds[i] = must_listen(&fixture, 1);
+        wait_for_count(&fixture, -1, (int)i + 1);
+    }
+    more = must_listen(&fixture, 1);
+    must_read(&fixture, more, "HTTP/1.1 503 ");
+    close(more);
+    close(fds[0]);
+    stream_send(fixture.streams, 0, stream_event("one", 0, "{}"));
+    wait_for_count(&fixture, -1, STREAMS_MAX - 1);
+    fds[0] = must_listen(&fixture, 1);
+    wait_for_count(&fixture, -1, STREAMS_MAX);
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+        close(fds[i]);
+    tear_down(&fixture);
+}
+
+/* One that comes back hears what it missed, if it says where it left. */
+static void test_stream__sends_what_was_missed_once(void **state)
+{
+    static const char *const ids[] = {
+        "Last-Event-ID: 12\r\n",  "",
+        "Last-Event-ID: 0\r\n",   "Last-Event-ID: -12\r\n",
+        "Last-Event-ID: x\r\n",   "Last-Event-ID: 12x\r\n",
+        "Last-Event-ID: 012\r\n", "Last-Event-ID: 9007199254740993\r\n",
+        "Last-Event-ID: 13\r\n",
+    };
+    struct fixture fixture;
+    int fds[ARRAY_LEN(ids)], other;
+
+    set_up(&fixture, *state, &source);
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        fds[i] = must_listen_with(&fixture, 0, ids[i]);
+        wait_for_count(&fixture, 0, (int)i + 1);
+    }
+    other = must_listen_with(&fixture, 1, "");
+    wait_for_count(&fixture, -1, ARRAY_LEN(ids) + 1);
+    for (int i = 1; i <= 2; i++)
+        stream_send_missed(fixture.streams, 0, 12,
+                           stream_event("missed", i, "{}"));
+    stream_send(fixture.streams, 0, stream_event("end", 0, "{}"));
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        char *text = read_to(&fixture, fds[i], "event: end");
+
+        assert_int_equal(
+            strstr(text, "event: missed\nid: 1\ndata: {}\n\n") != NULL, i == 0);
+        assert_null(strstr(text, "id: 2"));
+        free(text);
+        close(fds[i]);
+    }
+    must_read(&fixture, other, "event: end");
+    close(other);
+    tear_down(&fixture);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORE_TEST(test_stream__is_sent_what_is_of_its_run),
+        STORE_TEST(test_stream__sends_what_was_missed_once),
+        STORE_TEST(test_stream__is_cut_when_it_is_not_read),
+        STORE_TEST(test_stream__ends_with_its_client),
+        STORE_TEST(test_stream__there_are_only_so_many),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is next in a workflow: steps begin, their copies start, and they end. */
+#include "orchestrator/engine/source/flow.h"
+
+#include "orchestrator/engine/core/take_up.h"
+#include "orchestrator/engine/ending.h"
+#include "orchestrator/engine/recover.h"
+#include "tests/unit/orchestrator/engine/engine_test.h"
+
+#define CHAIN                                                                  \
+    "version: 1\n"                                                             \
+    "name: w\n"                                                                \
+    "parallel: 8\n"                                                            \
+    "steps:\n"                                                                 \
+    "  first: {command: 'true', resources: {cpus: 0}}\n"                       \
+    "  many: {needs: first, copies: 3, parallel: 2, command: 'true',\n"        \
+    "         resources: {cpus: 0}}\n"                                         \
+    "  last: {needs: many, command: 'true', resources: {cpus: 0}}\n"
+
+#define CONDITION                                                              \
+    "version: 1\n"                                                             \
+    "name: w\n"                                                                \
+    "steps:\n"                                                                 \
+    "  never: {if: 1 > 2, command: 'true', resources: {cpus: 0}}\n"            \
+    "  then: {needs: never, command: 'true', resources: {cpus: 0}}\n"
+
+static int append_step(void *user, const struct step_row *row)
+{
+    buf_printf(user, "%s ", row->state);
+    return 0;
+}
+
+static void must_be_steps(struct bench *bench, const char *states)
+{
+    struct buf found = BUF_INIT;
+    struct err err = {0};
+
+    must(store_each_step(bench->store, bench->run->id, append_step, &found,
+                         &err));
+    assert_string_equal(buf_text(&found), states);
+    buf_clear(&found);
+}
+
+static void test_flow__a_step_begins_when_what_it_needs_ended(void **state)
+{
+    BENCH(bench, *state, CHAIN);
+    struct engine *engine = bench.engine;
+
+    engine->parallel = 8;
+    must_start(&bench);
+    assert_int_equal(engine->queues.live_count, 1);
+    must_commit(&bench);
+    must_be_steps(&bench, "active waiting waiting ");
+    must_end(&bench, 1, CAUSE_OK, "");
+    must_start(&bench);
+    must_commit(&bench);
+    must_be_steps(&bench, "succeeded active waiting ");
+    assert_int_equal(engine->queues.live_count, 2); /* as it may have */
+    must_end(&bench, 2, CAUSE_OK, "");
+    must_end(&bench, 3, CAUSE_OK, "");
+    must_start(&bench);
+    assert_int_equal(engine->queues.live_count, 1);
+    must_end(&bench, 4, CAUSE_OK, "");
+    must_start(&bench);
+    must_end(&bench, 5, CAUSE_OK, "");
+    must_start(&bench);
+    assert_true(engine_is_over(engine));
+    must_commit(&bench);
+    must_be_steps(&bench, "succeeded succeeded succeeded ");
+    engine->source->conclude(engine);
+    assert_int_equal(bench.result.state, RUN_SUCCEEDED);
+    assert_string_equal(bench.result.reason, "all steps have finished");
+    end_bench(&bench);
+}
+
+static void test_flow__what_needs_one_that_failed_is_skipped(void **state)
+{
+    BENCH(bench, *state, CHAIN);
+    struct engine *engine = bench.engine;
+
+    must_start(&bench);
+    must_end(&bench, 1, CAUSE_SIGNAL, "");
+    must_start(&bench);
+    assert_true(engine_is_over(engine));
+    must_commit(&bench);
+    must_be_steps(&bench, "failed skipped skipped ");
+    must_be_recorded(&bench, "failed ");
+    engine->source->conclude(engine);
+    assert_int_equal(bench.result.state, RUN_FAILED);
+    assert_string_equal(bench.result.reason, "step 'first' failed");
+    end_bench(&bench);
+}
+
+static void test_flow__a_condition_that_is_not_true(void **state)
+{
+    BENCH(bench, *state, CONDITION);
+
+    must_start(&bench);
+    must_commit(&bench);
+    must_be_steps(&bench, "skipped skipped ");
+    assert_true(engine_is_over(bench.engine));
+    end_bench(&bench);
+}
+
+/* The run's end leaves no step open. */
+static void test_flow__the_runs_end_closes_what_is_open(void **state)
+{
+    BENCH(bench, *state, CHAIN);
+    struct engine *engine = bench.engine;
+
+    must_start(&bench);
+    engine_use_up_budget(engine, BUDGET_TIME);
+    must_end(&bench, 1, CAUSE_CANCELLED, "");
+    assert_true(engine_commit_now(engine));
+    assert_true(engine_is_over(engine));
+    assert_false(engine_close_rest(engine));
+    must_commit(&bench);
+    must_be_recorded(&bench, "stopped ");
+    must_be_steps(&bench, "failed skipped skipped ");
+    engine->source->conclude(engine);
+    assert_int_equal(bench.result.state, RUN_FAILED);
+    assert_string_equal(bench.result.reason, budget_verdict_text(BUDGET_TIME));
+    end_bench(&bench);
+}
+
+/* An engine that resumes the run knows which copies are over. */
+static void test_flow__goes_on_after_a_crash(void **state)
+{
+    BENCH(bench, *state, CHAIN);
+    struct err err = {0};
+
+    must_start(&bench);
+    must_end(&bench, 1, CAUSE_OK, "");
+    must_start(&bench);
+    must_end(&bench, 3, CAUSE_OK, "");
+    must_commit(&bench);
+    end_engine(&bench);
+    begin_engine(&bench);
+    bench.engine->parallel = 8;
+    must(engine_recover(bench.engine, &err));
+    assert_int_equal(bench.engine->queues.live_count, 1);
+    assert_int_equal(live_trial(&bench, 2)->copy, 0);
+    must_start(&bench);
+    assert_int_equal(bench.engine->queues.live_count, 2);
+    assert_int_equal(live_trial(&bench, 4)->copy, 2);
+    end_bench(&bench);
+}
+
+/* Put back while its step has no room: it waits in line, and is called when a
+ * job of the step is over. */
+static void test_flow__a_job_that_is_put_back_waits_for_room(void **state)
+{
+    BENCH(bench, *state, CHAIN);
+    struct engine *engine = bench.engine;
+    struct reopening found = {.number = 2, .step = 1, .copy = 0};
+    enum step_fate fates[3] = {0};
+    struct reopen_steps steps = {
+        .found = &found, .found_count = 1, .fates = fates};
+    struct err err = {0};
+    struct job *job;
+
+    engine->parallel = 8;
+    must_start(&bench);
+    must_end(&bench, 1, CAUSE_OK, "");
+    must_start(&bench);
+    must_end(&bench, 2, CAUSE_OK, "");
+    must_start(&bench); /* the third copy has its place */
+    assert_int_equal(engine->queues.live_count, 2);
+    assert_true(engine_begin(engine));
+    must(reopen_job(bench.store, 2, &err));
+    job = engine_take_up(engine, 2, JOB_READY, &err);
+    assert_non_null(job);
+    assert_true(job->is_reopened);
+    engine->source->reopened(engine, &steps);
+    must_hold(&bench);
+    assert_ptr_equal(TAILQ_FIRST(&engine->queues.requeued), job);
+    assert_true(TAILQ_EMPTY(&engine->queues.ready));
+    must_end(&bench, 3, CAUSE_OK, "");
+    assert_ptr_equal(TAILQ_FIRST(&engine->queues.ready), job);
+    engine->source->recall(engine);
+    assert_true(TAILQ_EMPTY(&engine->queues.requeued));
+    end_bench(&bench);
+}
+
+static void test_flow__says_what_it_is(void **state)
+{
+    BENCH(bench, *state, CHAIN);
+    struct engine_status status = {0};
+    struct buf why = BUF_INIT;
+    int64_t about = 0;
+    struct err err;
+
+    must_start(&bench);
+    bench.engine->source->describe(bench.engine, &status);
+    assert_string_equal(status.method, "");
+    assert_int_equal(status.steps->total, 3);
+    assert_int_equal(status.steps->active, 1);
+    assert_string_equal(status.steps->names, "first");
+    assert_int_equal(bench.engine->source->may_enqueue(bench.engine, &err), -1);
+    assert_string_equal(err.text, "a workflow has no search");
+    assert_true(bench.engine->source->is_idle(bench.engine, &about, &why));
+    assert_non_null(
+        strstr(buf_text(&why), "step 'many' needs 'first' (active)"));
+    buf_clear(&why);
+    end_bench(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORE_TEST(test_flow__a_step_begins_when_what_it_needs_ended),
+        STORE_TEST(test_flow__what_needs_one_that_failed_is_skipped),
+        STORE_TEST(test_flow__a_condition_that_is_not_true),
+        STORE_TEST(test_flow__the_runs_end_closes_what_is_open),
+        STORE_TEST(test_flow__goes_on_after_a_crash),
+        STORE_TEST(test_flow__a_job_that_is_put_back_waits_for_room),
+        STORE_TEST(test_flow__says_what_it_is),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
