@@ -14,10 +14,13 @@ import argparse
 import pathlib
 import sqlite3
 import subprocess
+import sys
 import tempfile
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/e2e"))
+from waiting import wait_until  # noqa: E402
+
 ENOUGH_TRIALS = 1000
 
 METRICS = """
@@ -84,11 +87,12 @@ class Bench:
     def asha(self, seed, error):
         name = f"asha-{seed}"
         process = self.start(name, seed, ENOUGH_TRIALS)
-        until_ms = None
-        while until_ms is None and process.poll() is None:
-            time.sleep(0.2)
-            if self.query(ATTEMPTS, name):
-                until_ms = self.reached(name, error)
+
+        def reached():
+            return self.query(ATTEMPTS, name) and self.reached(name, error)
+        wait_until(lambda: reached() or process.poll() is not None,
+                   float("inf"), longest_pause=0.2)
+        until_ms = reached()
         process.terminate()
         process.wait()
         return self.spent(name, until_ms)

@@ -8,6 +8,7 @@ trials and many who watch.
 
 import argparse
 import base64
+import contextlib
 import json
 import os
 import pathlib
@@ -22,6 +23,10 @@ import threading
 import time
 import urllib.parse
 import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/e2e"))
+from waiting import wait_until  # noqa: E402
 
 PER_SECOND = 20
 BARS = {"rss_mib": 100, "cpu_percent": 2, "arrival_ms": 500}
@@ -81,12 +86,14 @@ def numbers_of(block):
 
 class Watchers(threading.Thread):
     """Clients that are told what happens. `arrived[number]` is when the last
-    one heard of a trial, in ns; each event is looked into once a client."""
+    one heard of a trial, in ns; each event is looked into once a client.
+    `answered` has the clients to which anything was sent."""
 
     def __init__(self, server, run, count):
         super().__init__(daemon=True)
         self.selector = selectors.DefaultSelector()
         self.count, self.is_over = count, False
+        self.answered = set()
         self.arrived = {}
         self.known = {}
         for _ in range(count):
@@ -111,6 +118,7 @@ class Watchers(threading.Thread):
                 now_ns = time.time_ns()
                 if not bytes_:
                     raise SystemExit("the server cut a client off")
+                self.answered.add(key.fd)
                 key.data.extend(bytes_.replace(b"\r\n", b"\n"))
                 *events, rest = bytes(key.data).split(b"\n\n")
                 key.data[:] = rest
@@ -143,7 +151,7 @@ def measure_start(server):
 def measure_live(programs, server, store, clients, seconds):
     watchers = Watchers(server, 1, clients)
     watchers.start()
-    time.sleep(2)
+    wait_until(lambda: len(watchers.answered) == clients, 60, "answers")
     filler = subprocess.Popen(
         [programs / "fill_many", store, str(PER_SECOND * seconds),
          str(PER_SECOND)], stdout=subprocess.PIPE, text=True)
@@ -153,7 +161,9 @@ def measure_live(programs, server, store, clients, seconds):
         committed[number] = now_ns
     used = server.cpu_seconds() - before
     took = time.monotonic() - start
-    time.sleep(1)
+    with contextlib.suppress(AssertionError):  # what has not come is missing
+        wait_until(lambda: all(len(watchers.arrived.get(number, [])) >= clients
+                               for number in committed), 5)
     watchers.is_over = True
     watchers.join()
     waits = [(now - committed[number]) / 1e6

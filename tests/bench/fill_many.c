@@ -46,7 +46,7 @@ static int add_at_rate(struct store *store, int64_t run, int64_t number,
 {
     struct timespec pause = {.tv_nsec = (long)(1e9 / per_second)};
 
-    nanosleep(&pause, NULL);
+    nanosleep(&pause, NULL); /* the rate that is asked for */
     if (add_one(store, run, number, err) < 0 || store_commit(store, err) < 0)
         return -1;
     printf("%" PRId64 " %" PRId64 "\n", number, now_ns());

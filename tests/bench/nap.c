@@ -20,7 +20,7 @@ int main(int argc, char **argv)
     }
     time.tv_sec = (time_t)seconds;
     time.tv_nsec = (long)(1e9 * (seconds - (double)time.tv_sec));
-    while (nanosleep(&time, &time) != 0)
+    while (nanosleep(&time, &time) != 0) /* it is what this program does */
         ;
     clock_gettime(CLOCK_REALTIME, &time);
     printf("end=%lld.%09ld\n", (long long)time.tv_sec, time.tv_nsec);

@@ -26,6 +26,9 @@ import time
 
 from run import ROOT, SMTUNE, Table
 
+sys.path.insert(0, str(ROOT / "tests/e2e"))
+from waiting import wait_until  # noqa: E402
+
 LAB = ROOT / "tests/slurm/lab"
 SLOTS = 64
 
@@ -45,15 +48,6 @@ executor: {{name: slurm, mode: {mode}, {more}}}
 ECHO = "command: /bin/echo loss=1"
 # Who fails over to another node says when it begins.
 BEGIN = 'echo "$SLURMD_NODENAME $(date +%s.%N)" >>{path}; exec sleep 600'
-
-
-def wait_until(what, condition, seconds=120, step=0.05):
-    end = time.monotonic() + seconds
-    while not (value := condition()):
-        if time.monotonic() > end:
-            sys.exit(f"waited in vain for {what}")
-        time.sleep(step)
-    return value
 
 
 class Cluster:
@@ -122,7 +116,7 @@ class Cluster:
             process.kill()
             process.wait()
         self.slurm("scancel", "-u", "root")
-        wait_until("an empty queue", self.is_empty)
+        wait_until(self.is_empty, 120, "an empty queue")
 
 
 # -- Many short trials ------------------------------------------------------
@@ -136,7 +130,7 @@ def pilot_seconds(cluster, trials):
     with sqlite3.connect(home / ".smtune/smtune.db") as database:
         first, last = database.execute(
             "SELECT min(started_ms), max(ended_ms) FROM attempt").fetchone()
-    wait_until("an empty queue", cluster.is_empty)
+    wait_until(cluster.is_empty, 120, "an empty queue")
     return seconds, (last - first) / 1000
 
 
@@ -144,8 +138,9 @@ def array_seconds(cluster, trials):
     start = time.perf_counter()
     job = cluster.batch("exec /bin/echo loss=1", f"--array=0-{trials - 1}",
                         "--output", f"{cluster.folder}/array/%a")
-    wait_until("the array", lambda: not cluster.slurm(
-        "squeue", "-h", "-o", "%i", "-j", str(job)).strip(), 600, 0.25)
+    wait_until(lambda: not cluster.slurm(
+        "squeue", "-h", "-o", "%i", "-j", str(job)).strip(), 600, "the array",
+        longest_pause=0.25)
     return time.perf_counter() - start
 
 
@@ -171,7 +166,7 @@ def submit_rate(cluster, jobs):
         files = list(home.glob(".smtune/**/slurm/*/job"))
         return files if len(files) == jobs else None
     times = sorted(path.stat().st_mtime_ns
-                   for path in wait_until("submissions", submitted))
+                   for path in wait_until(submitted, 120, "submissions"))
     cluster.interrupt(process)
     return (jobs - 1) / ((times[-1] - times[0]) / 1e9)
 
@@ -184,7 +179,7 @@ def sbatch_rate(cluster, jobs):
                   f"sbatch --parsable '{script}'; done")
     rate = jobs / (time.perf_counter() - start)
     cluster.slurm("scancel", "-u", "root")
-    wait_until("an empty queue", cluster.is_empty)
+    wait_until(cluster.is_empty, 120, "an empty queue")
     return rate
 
 
@@ -240,13 +235,13 @@ def kill_node(cluster, node):
 
 def fail_over(cluster, path):
     """Seconds from DOWN to the next beginning."""
-    node, _ = wait_until("a start", lambda: begins(path))[0]
-    time.sleep(3)  # it runs
+    node, _ = wait_until(lambda: begins(path), 120, "a start")[0]
+    time.sleep(3)  # it is to be lost in the middle of its run
     kill_node(cluster, node)
     cluster.slurm("scontrol", "update", f"NodeName={node}", "State=DOWN",
                   "Reason=bench")
     down = time.time()
-    again = wait_until("another start", lambda: begins(path)[1:], 200)
+    again = wait_until(lambda: begins(path)[1:], 200, "another start")
     cluster.lab("start", node)
     cluster.slurm("scontrol", "update", f"NodeName={node}", "State=RESUME")
     return again[0][1] - down
@@ -268,7 +263,7 @@ def slurm_restart(cluster):
     cluster.batch(BEGIN.format(path=path), "--requeue", "--output", "log")
     seconds = fail_over(cluster, path)
     cluster.slurm("scancel", "-u", "root")
-    wait_until("an empty queue", cluster.is_empty)
+    wait_until(cluster.is_empty, 120, "an empty queue")
     return seconds
 
 
@@ -303,9 +298,9 @@ def requests_a_minute(cluster, mode, trials, seconds):
     def waiting():
         rows = cluster.slurm("squeue", "-h", "-r", "-o", "%i").split()
         return len(rows) >= (trials if mode == "array" else 1)
-    wait_until("jobs in the queue", waiting, 300, 1)
+    wait_until(waiting, 300, "jobs in the queue", longest_pause=1)
     before = count_requests(cluster)
-    time.sleep(seconds)
+    time.sleep(seconds)  # in which they are counted
     count = count_requests(cluster) - before
     cluster.interrupt(process)
     return count * 60 / seconds

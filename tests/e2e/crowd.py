@@ -25,7 +25,7 @@ async def follow(reads):
         writer.write(request("/api/v1/events?run=1") + b"\r\n")
         while reads and await reader.read(1 << 16):
             pass
-        await asyncio.sleep(5)
+        await asyncio.sleep(5)  # without a look at what comes
     finally:
         writer.close()
 
@@ -45,7 +45,7 @@ async def begin():
     _, writer = await asyncio.open_connection(HOST, PORT)
     try:
         writer.write(request("/api/v1/runs"))
-        await asyncio.sleep(5)
+        await asyncio.sleep(5)  # without the rest of its request
     finally:
         writer.close()
 
@@ -56,7 +56,7 @@ async def again_and_again(client, *words):
             await client(*words)
         except OSError:
             pass
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.01)  # others come to their turn
 
 
 async def main():

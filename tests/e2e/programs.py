@@ -13,29 +13,16 @@ import struct
 import subprocess
 import sys
 import termios
-import time
 import uuid
 
 import pytest
+
+from waiting import wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("SMTUNE_BUILD", ROOT / "build/san"))
 # The `python3` of trials is ours, and no script that looks for one first.
 PYTHON = pathlib.Path(sys.executable).parent
-
-
-def wait_until(condition, timeout=30, what="condition"):
-    """Calls condition() until it is true, and returns what it returned."""
-    end = time.monotonic() + timeout
-    pause = 0.002
-    while True:
-        result = condition()
-        if result:
-            return result
-        if time.monotonic() > end:
-            raise AssertionError(f"waited {timeout} s in vain for {what}")
-        time.sleep(pause)
-        pause = min(pause * 1.5, 0.1)
 
 
 def open_files(pid):
@@ -202,14 +189,16 @@ class Smtune:
     def kill_left_behind(self):
         """Kills them, and what they start meanwhile; says which."""
         killed = {}
-        for _ in range(20):
-            for pid, command in self.left_behind().items():
-                killed[pid] = command
-                try:
+
+        def all_gone():
+            left = self.left_behind()
+            killed.update(left)
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
-            time.sleep(0.02)
+            return not left
+        with contextlib.suppress(AssertionError):
+            wait_until(all_gone, 5)
         return killed
 
     def end(self):

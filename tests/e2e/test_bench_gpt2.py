@@ -7,12 +7,12 @@ import os
 import re
 import subprocess
 import sys
-import time
 import types
 
 import pytest
 
 from conftest import BUILD, ROOT
+from programs import wait_until
 
 SCRIPT = ROOT / "tests/bench/train/gpt2.py"
 LINE = r"{}: [\d.]+ ms a step, [\d,]+ tokens/s$"
@@ -47,8 +47,7 @@ def gpt2(tmp_path, monkeypatch):
 
 def test_what_is_seen_of_a_device(gpt2, tmp_path, capsys):
     with gpt2.Watch() as watch:
-        while not (tmp_path / "nvidia-smi.told").exists():
-            time.sleep(0.01)
+        wait_until((tmp_path / "nvidia-smi.told").exists)
     assert watch.said() == ", 20.0 GiB in use, 1980 MHz"
     gpt2.tell_versions("cuda", {"said": "PyTorch"})
     assert "NVIDIA H100 PCIe, 580.1, 350.00 W" in capsys.readouterr().out

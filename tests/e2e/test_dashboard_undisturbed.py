@@ -69,17 +69,21 @@ class Company:
 def take_turns(engine, companies, wal):
     """The turns, (begin, end, which company, if any), and how large the log
     was at most."""
-    turns, largest = [], 0
+    turns, largest, begin = [], 0, 0
+
+    def is_over():
+        nonlocal largest
+        with contextlib.suppress(FileNotFoundError):
+            largest = max(largest, wal.stat().st_size)
+        return time.time() > begin + TURN_S or engine.poll() is not None
+
     for name in itertools.cycle([None, *companies]):
         if engine.poll() is not None:
             return turns, largest
         begin = time.time()
         if name:
             companies[name].send(signal.SIGCONT)
-        while time.time() < begin + TURN_S and engine.poll() is None:
-            with contextlib.suppress(FileNotFoundError):
-                largest = max(largest, wal.stat().st_size)
-            time.sleep(0.02)
+        wait_until(is_over, longest_pause=0.02)
         if name:
             companies[name].send(signal.SIGSTOP)
         turns.append((begin, time.time(), name))

@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 
 import pytest
 
@@ -191,8 +190,9 @@ def test_a_command_that_sigterm_ends_waits_for_the_shims_own(attempt):
     """However short it was, and though the shim hears late."""
     shim = attempt.order("sh", "-c", "echo go; exec sleep 100").start()
     attempt.await_log("go")
-    os.kill(attempt.claim()["pid"], signal.SIGTERM)
-    time.sleep(0.2)
+    pid = attempt.claim()["pid"]
+    os.kill(pid, signal.SIGTERM)
+    wait_until(lambda: not os.path.exists(f"/proc/{pid}"), what="its reaping")
     shim.send_signal(signal.SIGTERM)
     assert shim.wait(30) == 128 + signal.SIGTERM
     assert attempt.exit()["cause"] == "cancelled"

@@ -185,13 +185,16 @@ def test_a_run_outlives_a_lock(smtune, experiment):
     """Somebody keeps the store locked for longer than is waited for."""
     engine = smtune.start(
         "run", experiment("sleep 0.1; echo x >>ran-$SMTUNE_JOB;"
-                          " echo loss=${{ x }}", trials=40))
+                          " echo loss=${{ x }}", trials=40),
+        env={"SMTUNE_LOG": "engine=warning:log"})
+    log = smtune.directory / "log"
     database = smtune.store / "smtune.db"
     wait_until(lambda: database.exists() and
                smtune("trials", "exp").stdout.count("succeeded") > 3)
     holder = sqlite3.connect(database, isolation_level=None, timeout=30)
     holder.execute("BEGIN IMMEDIATE")
-    time.sleep(8)
+    wait_until(lambda: log.exists() and "keeps it locked" in log.read_text(),
+               60, "an engine that gives up waiting")
     holder.execute("ROLLBACK")
     holder.close()
     assert engine.wait(timeout=120) == 0

@@ -6,16 +6,18 @@ import pathlib
 import signal
 import sqlite3
 import subprocess
-import time
 import uuid
 
 import checker
+from waiting import wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SANITIZED = pathlib.Path(os.environ.get("SMTUNE_SAN", ROOT / "build/san"))
 SHIPPED = ROOT / "build"
 
 RUN = "drill"
+# So quickly a drill strikes once it may.
+SOON_S = 0.004
 
 EXPERIMENT = """\
 version: 1
@@ -138,10 +140,17 @@ class Drill:
         return len(list(self.evidence.iterdir()))
 
     def wait_for_trials(self, count, patience=30):
-        end = time.monotonic() + patience
-        while self.ran() < count:
-            assert time.monotonic() < end, self.last_said()
-            time.sleep(0.002)
+        try:
+            wait_until(lambda: self.ran() >= count, patience,
+                       longest_pause=SOON_S)
+        except AssertionError:
+            raise AssertionError(self.last_said()) from None
+
+    def wait_while_alive(self, engine, condition):
+        """Until the condition holds; whether the engine is there still."""
+        wait_until(lambda: engine.poll() is not None or condition(), 120,
+                   longest_pause=SOON_S)
+        return engine.poll() is None
 
     # -- Judgements
 
@@ -178,11 +187,15 @@ class Drill:
         assert self.start("fsck").wait(60) == 0, self.last_said()
 
     def check_processes(self, patience=10):
-        end = time.monotonic() + patience
-        while complaints := checker.check_processes(self.token):
-            if time.monotonic() > end:
-                self.complain(complaints)
-            time.sleep(0.01)
+        complaints = []
+
+        def none_left():
+            complaints[:] = checker.check_processes(self.token)
+            return not complaints
+        try:
+            wait_until(none_left, patience)
+        except AssertionError:
+            self.complain(complaints)
 
     def complain(self, complaints):
         if not complaints:
@@ -208,10 +221,12 @@ class Drill:
     def end_all(self, command=""):
         """Kills what is left, and what that starts meanwhile; or only those
         whose command has the word."""
-        while left := self.processes(command):
+        def none_left():
+            left = self.processes(command)
             for pid in left:
                 self.kill(pid)
-            time.sleep(0.01)
+            return not left
+        wait_until(none_left)
 
 
 def undisturbed(directory, **options):

@@ -4,7 +4,6 @@ tried exactly once, and what was not is tried at most once."""
 
 import collections
 import sqlite3
-import time
 
 import pytest
 
@@ -43,8 +42,7 @@ def test_each_is_tried_once(drill, part):
         n += 100
         it = drill(**SIZE)
         engine = it.go_on(f"smtune:kill:change@{n}")
-        while it.ran() == 0 and engine.poll() is None:
-            time.sleep(0.002)
+        it.wait_while_alive(engine, it.ran)
         asked, promised, count = enqueue_until_it_dies(it, engine)
         engine.wait(30)
         alive += count

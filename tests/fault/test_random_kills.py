@@ -41,7 +41,7 @@ def kill_again_and_again(drill, expected, seed, with_agents):
     it = drill(**options)
     while kills < AT_ONCE:
         engine = it.go_on()
-        time.sleep(chance.uniform(0, 0.4))
+        time.sleep(chance.uniform(0, 0.4))  # any moment will do
         if with_agents and chance.random() < 0.5:
             kill_one_agent(it, chance)
         engine.kill()

@@ -3,7 +3,6 @@
 to what it did, and what it could not do is said to have failed, once."""
 
 import sqlite3
-import time
 
 import pytest
 
@@ -29,15 +28,12 @@ def is_over(it, trial):
 def ask(it, engine):
     """What was promised, and what was refused: {word: is_promised}."""
     promised = {}
-    while it.ran() == 0 and engine.poll() is None:
-        time.sleep(0.002)
+    it.wait_while_alive(engine, it.ran)
     for words in (["enqueue", "drill", "x=0.515625"],
                   ["retry", "drill", "1", "--force"],
                   ["resume", "drill", "--trials", "7", "--time", "9h"],
                   ["pause", "drill"]):
-        while engine.poll() is None and not is_over(it, 1):
-            time.sleep(0.005)
-        if engine.poll() is not None:
+        if not it.wait_while_alive(engine, lambda: is_over(it, 1)):
             break
         client = it.start(*words)
         status = client.wait(60)
@@ -94,11 +90,7 @@ def test_no_is_said_where_nothing_else_fails(sanitized_drill):
         assert n < 40
         it = sanitized_drill(trials=2, parallel=1, pause=60)
         engine = it.go_on(f"smtune:EIO:commit@{n}")
-        while engine.poll() is None and it.ran() == 0:
-            time.sleep(0.002)
-        while engine.poll() is None and not runs(it):
-            time.sleep(0.002)
-        if engine.poll() is not None:
+        if not it.wait_while_alive(engine, lambda: it.ran() and runs(it)):
             continue  # what failed came before
         status = it.start("enqueue", "drill", "x=0.515625").wait(60)
         said = it.last_said()

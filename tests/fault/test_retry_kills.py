@@ -5,7 +5,6 @@ asked for, and whoever asks is told so."""
 
 import collections
 import sqlite3
-import time
 
 import checker
 import pytest
@@ -26,9 +25,7 @@ def put_back_until_it_dies(it, engine):
     is the run's engine from then on."""
     asked = collections.Counter()
     for trial in PUT_BACK:
-        while not is_over(it, trial) and engine.poll() is None:
-            time.sleep(0.005)
-        if engine.poll() is not None:
+        if not it.wait_while_alive(engine, lambda: is_over(it, trial)):
             break
         assert it.start("retry", "drill", str(trial), "--force").wait(60) == 0, \
             it.last_said()
@@ -44,8 +41,7 @@ def test_each_is_run_again_once(drill, part):
         n += 4
         it = drill(**SIZE)
         engine = it.go_on(f"smtune:kill:send@{n}")
-        while it.ran() == 0 and engine.poll() is None:
-            time.sleep(0.002)
+        it.wait_while_alive(engine, it.ran)
         asked = put_back_until_it_dies(it, engine)
         status = engine.wait(60)
         assert it.go_on().wait(60) == 0, it.last_said()

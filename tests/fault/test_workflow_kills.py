@@ -6,7 +6,6 @@ it is what would have come of it."""
 import random
 import signal
 import sqlite3
-import time
 
 import pytest
 
@@ -149,10 +148,8 @@ def test_a_run_below_goes_on(workflow):
 
     for count in 1, 3, 6:
         engine = it.go_on()
-        end = time.monotonic() + 30
-        while ran() < count:
-            assert time.monotonic() < end, it.last_said()
-            time.sleep(0.002)
+        assert it.wait_while_alive(engine, lambda: ran() >= count), \
+            it.last_said()
         engine.kill()
         engine.wait()
     assert it.go_on().wait(60) == 0, it.last_said()

@@ -74,6 +74,14 @@ FAULTS = [
     ("words", "store/x.c", "int x;\n", "wants the SPDX line"),
     ("words", "store/x.h", SPDX + "int x(void);\n",
      "wants the header guard SMTUNE_STORE_X_H"),
+    ("sleeps", "tests/unit/x.c", "void f(void)\n{\n    usleep(10);\n}\n",
+     "tests/unit/x.c:3: wait for a condition"),
+    ("sleeps", "tests/unit/x.c", "    while (nanosleep(&a, &a) != 0)\n",
+     "tests/unit/x.c:1: wait for a condition"),
+    ("sleeps", "tests/e2e/test_x.py", "import time\ntime.sleep(1)\n",
+     "tests/e2e/test_x.py:2: wait for a condition"),
+    ("sleeps", "tests/e2e/x.py", "\x23 A while.\nawait asyncio.sleep(1)\n",
+     "tests/e2e/x.py:2: wait for a condition"),
     ("sizes", "base/x.c", LONG, "f() has 103 lines"),
     ("sizes", "base/x.c", "int x;\n" * 801, "801 lines, over 800"),
     ("sizes", "base/x.c", "void f(int a, int b, int c, int d, int e, int g,\n"
@@ -364,6 +372,18 @@ def test_words_in_comments_and_strings_are_no_fault(tree):
         SPDX + "/* never strcpy(a, b)\n * nor printf(x) */\n"
         'const char *x = "gets(1)"; // exit(1)\n')
     result = run("words", tree)
+    assert result.returncode == 0, result.stdout
+
+
+def test_sleeps_with_a_reason_and_of_other_programs_are_no_fault(tree):
+    (tree / "tests").mkdir()
+    (tree / "tests/x.py").write_text(
+        'time.sleep(1)  \x23 nothing can be seen of it\n'
+        'run("sh", "-c", "sleep 1; usleep (1)")\nx = """\ntime.sleep(9)\n"""\n')
+    (tree / "tests/x.c").write_text(
+        'usleep(1); /* the rate */\nrun("sleep(1)"); /* usleep(1) */\n'
+        "sleep_long();\n")
+    result = run("sleeps", tree)
     assert result.returncode == 0, result.stdout
 
 

@@ -156,9 +156,9 @@ def said(answer):
 
 def slow(seconds, after=0.0):
     def lie(ask):
-        time.sleep(seconds)
+        time.sleep(seconds)  # that is the lie
         answer = ask()
-        time.sleep(after)
+        time.sleep(after)  # and that
         return answer
     return lie
 

@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import sqlite3
-import time
 
 import pytest
 
@@ -137,7 +136,6 @@ def test_who_stops_a_chain_stops_its_links(smtune, chain, cluster, which,
     ended = "timeout" if which == signal.SIGINT else "cancelled"
     assert ends(smtune) == [ended]
     cluster.wait_until_done(30)
-    time.sleep(1)
     assert {attempt for attempt, _ in place(smtune)} == {1}
     engine = smtune.start("resume", "w")
     wait_until(lambda: len(ends(smtune)) == 2 and

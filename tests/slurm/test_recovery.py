@@ -128,7 +128,10 @@ def test_controller_killed(drill, expected, transport, mode, cluster, moment):
         wait_until(cluster.jobs)
     else:
         it.wait_for_trials(4)
-        time.sleep(6)  # it writes every five seconds
+        since = time.time()
+        state = cluster.directory / "state/job_state"
+        wait_until(lambda: state.exists() and state.stat().st_mtime > since,
+                   what="a controller that writes, as it does every 5 s")
     cluster.lab("kill", "slurmctld")
     cluster.lab("start", "slurmctld")
     others = [cluster.ok("sbatch", "--parsable", "-o", "/dev/null", "--wrap",

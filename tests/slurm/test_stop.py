@@ -4,7 +4,6 @@ is seen after each test (conftest.py); here is how soon."""
 
 import json
 import signal
-import time
 
 import pytest
 
@@ -201,11 +200,12 @@ def test_killed_engine_leaves_the_queue_alone(smtune, experiment, cluster,
     before = cluster.jobs()
     engine.kill()
     engine.wait()
-    time.sleep(1)  # there is nothing to wait for
     assert cluster.jobs() == before
-    engine = smtune.start("resume", "run")
+    log = smtune.directory / "log"
+    engine = smtune.start("resume", "run", env={"SMTUNE_LOG": "slurm=debug:log"})
     running(smtune, 4)
-    time.sleep(3)  # nor here, where it looks at the queue
+    wait_until(lambda: log.exists() and
+               log.read_text().count("squeue") >= 3, what="looks at the queue")
     go(smtune)
     assert engine.wait(30) == 0
     assert smtune.states("run") == ["succeeded"] * 4

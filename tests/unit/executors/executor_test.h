@@ -23,6 +23,7 @@
 #include "base/mem.h"
 #include "executors/executor.h"
 #include "executors/machine/process_table.h"
+#include "tests/unit/await.h"
 #include "tests/unit/built.h"
 
 /* An executor on a loop of its own, which remembers all that it is told. */
@@ -342,14 +343,9 @@ static void bench_close_loop(struct bench *bench)
 /* Also sees that the agent and all else that it started is gone. */
 static void bench_close(struct bench *bench)
 {
-    int64_t end_ms = clock_monotonic_ms() + BENCH_WAIT_MS;
-
     if (bench->executor != NULL)
         bench_disconnect(bench);
-    while (count_processes_with("SMTUNE_TEST_ROOT", bench->root) > 0) {
-        assert_true(clock_monotonic_ms() < end_ms);
-        usleep(1000);
-    }
+    AWAIT(count_processes_with("SMTUNE_TEST_ROOT", bench->root) == 0);
     bench_close_loop(bench);
 }
 

@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "tests/unit/await.h"
 #include "training/comm/comm_impl.h"
 
 /* Ranks as processes that a test forks. */
@@ -164,18 +165,23 @@ static inline void world_start(struct world *world, world_fn *run)
     world_fork(world, world_meet);
 }
 
+static inline bool world_has_ended(pid_t pid, int64_t deadline_ms)
+{
+    if (waitpid(pid, NULL, WNOHANG) != 0)
+        return true;
+    if (clock_monotonic_ms() > deadline_ms)
+        kill(pid, SIGKILL);
+    return false;
+}
+
 /* Waits for all; who has not ended by then is killed, and seen as not done. */
 static inline void world_wait(struct world *world)
 {
     int64_t deadline_ms = clock_monotonic_ms() + WORLD_LIMIT_MS;
 
     for (int i = 0; i < world->size; i++) {
-        while (world->pids[i] > 0 &&
-               waitpid(world->pids[i], NULL, WNOHANG) == 0) {
-            if (clock_monotonic_ms() > deadline_ms)
-                kill(world->pids[i], SIGKILL);
-            usleep(2000);
-        }
+        if (world->pids[i] > 0)
+            AWAIT(world_has_ended(world->pids[i], deadline_ms));
         world->pids[i] = 0;
     }
 }

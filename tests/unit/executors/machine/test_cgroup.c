@@ -15,16 +15,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/compiler.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "executors/machine/cgroup.h"
 #include "executors/machine/cgroup_file.h"
+#include "tests/unit/await.h"
 
 /* Real groups, of which there are some only where this process may write. */
-
-enum { WAIT_MS = 30000 };
 
 static const struct cgroup_limits unlimited = {0, 0};
 
@@ -89,16 +87,6 @@ static size_t living(const struct cgroup *group)
     return count;
 }
 
-#define AWAIT(condition)                                                       \
-    do {                                                                       \
-        int64_t end_ms = clock_monotonic_ms() + WAIT_MS;                       \
-                                                                               \
-        while (!(condition)) {                                                 \
-            assert_true(clock_monotonic_ms() < end_ms);                        \
-            usleep(1000);                                                      \
-        }                                                                      \
-    } while (0)
-
 static void reap_all(void)
 {
     while (waitpid(-1, NULL, 0) > 0)
@@ -148,11 +136,11 @@ static void fork_on(void)
     for (;;) {
         if (fork() == 0) {
             setsid();
-            usleep(2000);
+            usleep(2000); /* its moment */
             if (fork() != 0)
                 _exit(0);
         }
-        usleep(1000);
+        usleep(1000); /* leaves processes for others */
     }
 }
 

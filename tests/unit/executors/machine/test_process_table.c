@@ -14,9 +14,11 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "executors/machine/process_table.h"
+#include "tests/unit/await.h"
 
 /* A child that waits, and whose name is made to confuse. */
 static pid_t start_child(void)
@@ -147,6 +149,17 @@ static pid_t start_sleeper(void)
     return pid;
 }
 
+/* Since boot, as start times are counted. */
+static uint64_t ticks_now(void)
+{
+    uint64_t a_second = (uint64_t)sysconf(_SC_CLK_TCK);
+    struct timespec time;
+
+    clock_gettime(CLOCK_BOOTTIME, &time);
+    return (uint64_t)time.tv_sec * a_second +
+           (uint64_t)time.tv_nsec * a_second / 1000000000;
+}
+
 /* Returns what went wrong, 0 if nothing. */
 static int signal_a_stranger(void)
 {
@@ -161,7 +174,7 @@ static int signal_a_stranger(void)
         return 2;
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    usleep(30000); /* more than a tick, which a start time counts */
+    AWAIT(ticks_now() > first.start);
     for (int i = 0; i < 20 && again != pid; i++) {
         if (!choose_next_pid(pid))
             return 3;

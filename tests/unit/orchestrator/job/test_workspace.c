@@ -136,13 +136,31 @@ static void test_workspace__an_untouched_folder_is_the_next_ones(void **state)
     assert_true(is_there(fixture, "attempts/2-1"));
 }
 
+static const char *const places[] = {
+    "", "ml", "ml/model", "ml/checkpoints", "ml/output", "ml/output/data"};
+
+/* As if the trial's folder had last changed a minute ago. */
+static void age(const struct fixture *fixture, int64_t trial)
+{
+    struct timespec times[2];
+
+    clock_gettime(CLOCK_REALTIME, &times[0]);
+    times[0].tv_sec -= 60;
+    times[1] = times[0];
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        char *name = mem_printf("trials/%d/%s", (int)trial, places[i]);
+        char *path = path_of(fixture, name);
+
+        assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+        free(path);
+        free(name);
+    }
+}
+
 /* A folder that was seen empty long after its last change is known by its
  * times alone; what is put there shows all the same, wherever it is. */
 static void test_workspace__what_a_trial_left_stays(void **state)
 {
-    static const char *const places[] = {
-        "", "ml", "ml/model", "ml/checkpoints", "ml/output", "ml/output/data"};
-    const struct timespec pause = {.tv_nsec = 150000000};
     struct fixture *fixture = *state;
     int64_t trial = 1;
 
@@ -150,7 +168,7 @@ static void test_workspace__what_a_trial_left_stays(void **state)
         char *left = mem_printf("trials/%d/%s/left", (int)trial + 1, places[i]);
 
         prepare(fixture, trial, 1, "a");
-        nanosleep(&pause, NULL);
+        age(fixture, trial);
         workspace_release(fixture->workspaces, trial, 1);
         prepare(fixture, trial + 1, 1, "b");
         touch(fixture, left);

@@ -49,7 +49,7 @@ static void on_work(void *owner, struct work_item *item,
     const struct timespec moment = {.tv_nsec = 100000};
 
     while (errand->is_endless && !atomic_load(stop))
-        nanosleep(&moment, NULL);
+        nanosleep(&moment, NULL); /* its work, which has no end */
     add_word(owner, 'w', errand->letter);
 }
 

@@ -14,6 +14,7 @@
 #include "base/compiler.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "tests/unit/await.h"
 #include "tests/unit/training/world.h"
 
 static const char SETTINGS[] = "lr=0.5\nbatch=7\n";
@@ -345,8 +346,7 @@ static void test_checkpoint__tells_that_writing_failed(void **state)
     assert_int_equal(checkpoint_check(saver, &err), 0);
     write_text(path, "in the way");
     assert_int_equal(checkpoint_save(saver, &err), 0);
-    while (checkpoint_check(saver, &err) == 0)
-        usleep(1000);
+    AWAIT(checkpoint_check(saver, &err) != 0);
     assert_non_null(strstr(err.text, path));
     assert_int_equal(checkpoint_finish(saver, &err), -1);
     assert_int_equal(checkpoint_save(saver, &err), -1);
@@ -496,13 +496,15 @@ static void test_checkpoint__a_killed_writer_leaves_one(void **state)
     for (int i = 0; i < 40 || last == 1; i++) {
         struct buf notes = BUF_INIT;
         struct err err = {.text = ""};
+        useconds_t moment_us = 500 + (useconds_t)(i * 7919) % 20000 +
+                               (useconds_t)i * 100;
         int status;
         pid_t child = fork();
 
         assert_true(child >= 0);
         if (child == 0)
             save_for_ever(run);
-        usleep(500 + (useconds_t)(i * 7919) % 20000 + (useconds_t)i * 100);
+        usleep(moment_us); /* each round has another */
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, &status, 0), child);
         assert_true(WIFSIGNALED(status));

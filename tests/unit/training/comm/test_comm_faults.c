@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/compiler.h"
+#include "tests/unit/await.h"
 #include "tests/unit/training/world.h"
 #include "training/comm/nccl_calls.h"
 #include "training/ops/backend.h"
@@ -41,8 +42,7 @@ static int reduce_for_ever(struct comm *comm, struct world *world,
 
 static void await_calls(const struct world *world)
 {
-    while (atomic_load(&world->shared->calls) < 5 * RANKS)
-        usleep(1000);
+    AWAIT(atomic_load(&world->shared->calls) >= 5 * RANKS);
 }
 
 static void wait_but_for(struct world *world, int rank)
