@@ -75,7 +75,7 @@ def test_the_manual_page_has_every_flag_of_it(smtune):
     section = page[page.index(".Ss The model cnn"):]
     section = section[:section.index("\n.El")]
     text = smtune.ok("cnn", "--help", program="smtrain")
-    model = text[text.index("The model:"):text.index("Training:")]
+    model = text[text.index("\nModel:"):text.index("Training:")]
     flags = re.findall(r"^  --(\S+) .*\((\S+)\)$", model, re.M)
     assert len(flags) == 4
     for flag, default in flags:

@@ -48,7 +48,7 @@ static const struct flag cnn_flags[] = {
      .offset = offsetof(struct cnn_options, channels),
      .argument = "N",
      .initial = "24",
-     .doc = "channels of layer 1; each next layer doubles them",
+     .doc = "channels of layer 1; doubled in each next layer",
      .min = 1,
      .max = 4096,
      .kept = true},
@@ -383,12 +383,11 @@ static void cnn_backward(struct model *model, UNUSED const struct batch *batch,
 const struct model_kind model_cnn = {
     .name = "cnn",
     .summary = "convolutional network on Fashion-MNIST",
-    .about = "Trains a convolutional network to classify images: layers of 3 x "
-             "3 convolutions,\n"
-             "each followed by 2 x 2 max pooling and ReLU, and a hidden layer. "
-             "After each epoch\n"
-             "it prints one line. One sixth of the images is held out to "
-             "measure the\n"
+    .about = "Trains convolutions of 3 x 3 pixels, each followed by 2 x 2 max "
+             "pooling and\n"
+             "ReLU, and a hidden layer, to classify images. After each epoch "
+             "it prints one\n"
+             "line. One sixth of the images is held out to measure the "
              "validation error:\n\n"
              "epoch=1 train_loss=0.64406 val_loss=0.40288 val_error=0.1488 "
              "samples_per_s=4900\n",

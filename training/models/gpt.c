@@ -594,8 +594,8 @@ const struct model_kind model_gpt = {
     .about = "Trains a transformer like GPT-2 to predict the next token of a "
              "text. After each\n"
              "epoch it prints one line. Losses are in nats per token. One "
-             "twentieth of the text\n"
-             "is held out to measure the validation loss:\n\n"
+             "twentieth of the\n"
+             "text is held out to measure the validation loss:\n\n"
              "epoch=1 train_loss=1.90452 val_loss=1.51807 val_error=0.4504 "
              "samples_per_s=160\n",
     .examples = "  bible -f gen1:1-rev22:21 >bible.txt\n"
