@@ -96,7 +96,7 @@ def test_of_what_was_lost_nothing_is_known(smtune, experiment):
         name="it", trials=1)
     smtune.ok("run", path)
     lost, known = smtune.json("show", "it", 1)["attempts"]
-    assert lost["cause"] == "lost" and "not known" in lost["text"]
+    assert lost["cause"] == "lost" and "not recorded" in lost["text"]
     for key in ("exit_code", "signal", "cpu_ms", "max_rss_bytes"):
         assert lost[key] is None, key
     assert known["cause"] == "ok" and known["max_rss_bytes"] > 0

@@ -97,7 +97,7 @@ static void end_all(struct bench *bench, const struct executor_options *options,
     kill((pid_t)claim.pid, SIGKILL);
     BENCH_RUN_UNTIL(bench, bench->end_count == 1);
     assert_int_equal(bench->ends[0].cause, CAUSE_LOST);
-    assert_non_null(strstr(bench->ends[0].text, "not known"));
+    assert_non_null(strstr(bench->ends[0].text, "not recorded"));
     assert_false(lives(hidden));
     bench_close(bench);
 }
