@@ -496,8 +496,8 @@ static void test_checkpoint__a_killed_writer_leaves_one(void **state)
     for (int i = 0; i < 40 || last == 1; i++) {
         struct buf notes = BUF_INIT;
         struct err err = {.text = ""};
-        useconds_t moment_us = 500 + (useconds_t)(i * 7919) % 20000 +
-                               (useconds_t)i * 100;
+        useconds_t moment_us =
+            500 + (useconds_t)(i * 7919) % 20000 + (useconds_t)i * 100;
         int status;
         pid_t child = fork();
 
