@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Fixtures for tests of the whole programs.
 
-    def test_something(smtune, write):
-        result = smtune("run", write("a.yaml", "..."))
+    def test_something(smtune, experiment):
+        result = smtune("run", experiment("echo loss=1", trials=2))
         assert result.returncode == 0
-        rows = smtune.json("trials", "a")
+        rows = smtune.json("trials", "exp")
 
 Every test has a folder and a store of its own, and no process that it started
 may outlive it.
@@ -17,6 +17,7 @@ import textwrap
 
 import pytest
 
+import files
 from programs import BUILD, ROOT, Smtune
 
 
@@ -118,6 +119,26 @@ def write(tmp_path):
             path.chmod(mode)
         return path
     return put
+
+
+@pytest.fixture
+def experiment(write):
+    """experiment(shell, key=value ...): writes NAME.yaml, see files.experiment;
+    its path."""
+    def make(*words, name="exp", **keys):
+        return write(f"{name}.yaml",
+                     files.experiment(*words, name=name, **keys))
+    return make
+
+
+@pytest.fixture
+def workflow(write):
+    """workflow(steps, key=value ...): writes NAME.yaml, see files.workflow;
+    its path."""
+    def make(steps, name="flow", **sections):
+        return write(f"{name}.yaml",
+                     files.workflow(steps, name=name, **sections))
+    return make
 
 
 @pytest.fixture
