@@ -66,7 +66,9 @@ def test_a_missing_program(smtune, experiment, mode):
         "command": ["/nowhere/program"]}))
     assert result.returncode in (1, 6)
     assert "/nowhere/program" in result.stderr + smtune.ok("trials", "run")
-    assert {row["cause"] for row in trials(smtune)} == {"launch_error"}
+    # The run ends with the first failures, and cancels what still waits then.
+    causes = {row["cause"] for row in trials(smtune)}
+    assert causes - {"cancelled"} == {"launch_error"}
 
 
 @pytest.mark.parametrize("mode", MODES)
