@@ -282,7 +282,7 @@ static void test_log_file__says_why_it_cannot_be_read(void **state)
     assert_int_equal(log_file_read(0, 0, 4, &piece, &bytes, &err), -1);
     fstat_fails = false;
     assert_int_equal(err.kind, ERR_FAILED);
-    assert_non_null(strstr(err.text, "cannot examine a log"));
+    assert_non_null(strstr(err.text, "cannot read the size of a log"));
     assert_int_equal(bytes.length, 0);
 }
 

@@ -249,7 +249,7 @@ static void check_nan(const struct world *world)
     for (int i = 0; i < world->size; i++) {
         assert_names(world, i, "training diverged: the loss of rank 1 on host ",
                      " is not finite in epoch 1, batch 4;");
-        assert_names(world, i, " on host ", ", after all-gather ");
+        assert_names(world, i, " on host ", ", after barrier ");
     }
 }
 

@@ -84,7 +84,7 @@ static void test_trial_ranges__refuse_what_is_no_rising_list(void **state)
         if (trial_ranges_read(bad[i], &ranges, &err) != -1)
             fail_msg("'%s' is taken", bad[i]);
         assert_int_equal(err.kind, ERR_USAGE);
-        assert_non_null(strstr(err.text, "rising"));
+        assert_non_null(strstr(err.text, "expected an ascending list"));
         trial_ranges_clear(&ranges);
     }
 }

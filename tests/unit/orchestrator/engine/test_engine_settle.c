@@ -45,7 +45,7 @@ static void test_settle__without_its_metric_it_has_failed(void **state)
     assert_int_equal(job->end.cause, CAUSE_NO_METRIC);
     assert_int_equal(job->state, JOB_FAILED);
     assert_non_null(strstr(job->end.text, "'loss'"));
-    assert_non_null(strstr(job->end.text, "'cost'"));
+    assert_non_null(strstr(job->end.text, "(found: cost"));
     assert_int_equal(engine->tally.failed, 1);
     end_bench(&bench);
 }

@@ -40,7 +40,8 @@ static const struct {
      "out of range: the budget must be at least 2 trials, not "
      "1: 2 have already started"},
     {"running", "", BUDGET_COUNT_MAX + 1, 0, ERR_USAGE,
-     "a budget has at most 1000000000000 trials, not 1000000000001"},
+     "out of range: a budget has at most 1000000000000 trials, not "
+     "1000000000001"},
     {"running", "", 0, 2001, ERR_NONE, "running, 9 trials, 2001 ms"},
     {"running", "", 0, 2000, ERR_USAGE,
      "out of range: the time budget must be more than the 2.0 s "

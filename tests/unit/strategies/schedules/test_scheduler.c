@@ -70,8 +70,9 @@ static void test_scheduler__plan_refuses_what_it_cannot_count(void **state)
     (void)state;
     assert_int_equal(
         schedule_plan_init(&plan, &options, UINT64_C(1000000000), &err), -1);
-    assert_string_equal(err.text, "1000000000 trials up to 900000000000 are "
-                                  "too many to count");
+    assert_string_equal(err.text,
+                        "out of range: 1000000000 trials up to "
+                        "resource 900000000000 are too many to count");
     assert_int_equal(
         schedule_plan_init(&plan, &options, UINT64_C(1000000001), &err), -1);
     assert_string_equal(

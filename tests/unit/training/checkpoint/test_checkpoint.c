@@ -304,14 +304,15 @@ static void test_checkpoint__refuses_another_run(void **state)
 
     save(run, 1, 1);
     run->parts.required = "lr=0.25\nbatch=7\n";
-    assert_refused(run, "made with lr=0.5, not lr=0.25");
+    assert_refused(run, "saved with lr=0.5, not lr=0.25");
     run->parts.required = "lr=0.5\nbatch=77\n";
-    assert_refused(run, "made with batch=7, not batch=77");
+    assert_refused(run, "saved with batch=7, not batch=77");
     run->parts.required = "lr=0.5\nwidth=1\n";
-    assert_refused(run, "made without width=1");
+    assert_refused(run, "saved without width=1");
     run->parts.required = "lr=0.5\n"; /* no matter what batch was */
     run->params.tensors[1].columns = 5;
-    assert_refused(run, "made with tensor b=1x3 at 16, not tensor b=1x5 at 16");
+    assert_refused(run,
+                   "saved with tensor b=1x3 at 16, not tensor b=1x5 at 16");
 }
 
 /* A file of the time before there were folders is nobody's to remove. */
@@ -327,7 +328,7 @@ static void test_checkpoint__refuses_another_version(void **state)
     write_text(path, "smtrain checkpoint 1\n");
     assert_int_equal(checkpoint_open(&run->place, &checkpoint, &notes, &err),
                      -1);
-    assert_non_null(strstr(err.text, "is of an earlier version"));
+    assert_non_null(strstr(err.text, "was saved by an earlier version"));
     assert_true(fs_exists(path));
     free(path);
 }

@@ -123,7 +123,7 @@ static void test_flags__says_what_is_wrong(void **state)
         const char *why;
     } cases[] = {
         {{"--widht=3"}, "unknown flag '--widht'; did you mean '--width'?"},
-        {{"--zzzzzzzz"}, "unknown flag '--zzzzzzzz'; --help lists them"},
+        {{"--zzzzzzzz"}, "unknown flag '--zzzzzzzz'; --help lists all flags"},
         {{"width"}, "'width' is not a flag"},
         {{"--"}, "'--' is not a flag"},
         {{"--=3"}, "'--=3' is not a flag"},

@@ -179,7 +179,8 @@ static void test_slurm_pilot_room__its_time_is_the_partitions_or_enough(
     assert_int_equal(result.time_ms, 20 * MINUTE_MS + 5000 + PILOT_MARGIN_MS);
     assert_true(result.says_time);
     assert_int_equal(pilot_plan(&result, &beyond, &plain, &brief, 4, &err), -1);
-    assert_non_null(strstr(err.text, "partition 'brief' gives 1h 00m"));
+    assert_non_null(
+        strstr(err.text, "partition 'brief' allows at most 1h 00m"));
 }
 
 int main(void)
