@@ -160,7 +160,7 @@ def test_a_run_is_followed_until_it_ends(smtune, write):
         assert follower.rows == fresh.rows and len(fresh.rows) == 12
         assert follower.deltas > 0
         assert {row["state"] for row in fresh.rows.values()} == {"succeeded"}
-        assert {row["param:kind"] for row in fresh.rows.values()} <= {"a", "b"}
+        assert {row["param:k"] for row in fresh.rows.values()} <= {"a", "b"}
 
 
 def test_who_comes_back_is_sent_what_it_missed(smtune, write):

@@ -19,7 +19,8 @@ BROKEN = "test -e mended || { echo no module named torch; exit 1; }; " \
 
 @pytest.mark.sanitized
 def test_a_script_that_is_broken_ends_the_run(smtune, experiment):
-    path = experiment(BROKEN, trials=40)
+    # Not random: that search prepares many trials ahead, and they count.
+    path = experiment(BROKEN, trials=40, search="auto")
     result = smtune("run", path)
     assert result.returncode == 1
     assert ("smtune: run 'exp': the first 10 trials all failed; trial 1 "
