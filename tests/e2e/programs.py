@@ -57,6 +57,14 @@ def processes_with(*markers):
     return found
 
 
+def rest_of(process):
+    """What a process that was read by lines writes from there on to stdout,
+    and to stderr. communicate() loses the lines that a pipe's buffer holds."""
+    rest = process.stdout.read(), process.stderr.read()
+    process.wait(timeout=60)
+    return rest
+
+
 def build_gpu_library(folder):
     """Builds what stands for NVIDIA's library (tests/nvml.c), which needs its
     hardware; environment variables with which programs find it."""

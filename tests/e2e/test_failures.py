@@ -13,13 +13,13 @@ def proved(smtune):
     return told["difference"] is None and told["decision"] is None
 
 
+# `search="auto"`: random search prepares many trials ahead, which count.
 BROKEN = "test -e mended || { echo no module named torch; exit 1; }; " \
          "echo loss=${{ x }}"
 
 
 @pytest.mark.sanitized
 def test_a_script_that_is_broken_ends_the_run(smtune, experiment):
-    # Not random: that search prepares many trials ahead, and they count.
     path = experiment(BROKEN, trials=40, search="auto")
     result = smtune("run", path)
     assert result.returncode == 1
@@ -54,7 +54,7 @@ def test_failures_are_counted_after_their_retries(smtune, experiment):
     path = experiment(
         "test $SMTUNE_JOB -le 4 || test $SMTUNE_ATTEMPT_NUMBER = 2 || exit 3; "
         "test $SMTUNE_JOB -le 6 || exit 4; echo loss=1", trials=40, parallel=1,
-        failures=3, retry="[{match: exit, max: 1, delay: 0s}]")
+        search="auto", failures=3, retry="[{match: exit, max: 1, delay: 0s}]")
     result = smtune("run", path)
     assert result.returncode == 1
     assert ("smtune: run 'exp': too many failed trials "
@@ -106,7 +106,8 @@ def test_a_finished_run_was_in_vain_no_more(smtune, experiment):
 
 
 def test_a_limit_of_its_own_is_not_the_first_ten(smtune, experiment):
-    path = experiment("exit 1", trials=14, parallel=1, failures=12)
+    path = experiment("exit 1", trials=14, parallel=1, failures=12,
+                      search="auto")
     assert smtune("run", path).returncode == 1
     assert 12 <= row(smtune)["trials"] <= 13
     assert "until 12 trials failed" in smtune.ok("plan", path)

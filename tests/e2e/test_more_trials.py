@@ -241,6 +241,7 @@ def test_it_ended_for_another_reason(smtune, run, budget, command, status,
 def test_of_a_workflow(smtune, workflow):
     path = workflow('one: {shell: "while [ ! -e go ]; do sleep 0.02; done"}',
                     name="exp")
+    smtune.ok("run", path, "--detach")
     result = smtune("resume", "exp", "--trials", 3)
     assert result.returncode == 2
     assert "the budget of a workflow has no trials" in result.stderr

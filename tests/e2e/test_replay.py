@@ -119,7 +119,7 @@ def test_a_difference_is_found(smtune, mixed):
     assert told["difference"]["suggested"] != 0.25
     result = smtune("replay", "exp")
     assert result.returncode == 1
-    assert "trial 7 differs: 'x' is 0.25 in the record" in result.stdout
+    assert "trial 7 differs: 'x': recorded 0.25, but" in result.stdout
 
 
 def test_a_record_that_does_not_fit_its_file_is_refused(smtune, mixed):
@@ -330,4 +330,4 @@ def test_an_end_of_the_run_that_does_not_follow_is_found(
     database.close()
     result = smtune("replay", "exp")
     assert result.returncode == 1
-    assert "the run succeeded" in result.stdout
+    assert "the recorded end succeeded" in result.stdout

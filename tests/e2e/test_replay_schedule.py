@@ -134,4 +134,4 @@ def test_a_setting_of_a_clone_is_proved(smtune, run):
                  f" AND job_id = (SELECT id FROM job WHERE number = {clone})")
     result = smtune("replay", "exp")
     assert result.returncode == 1
-    assert f"trial {clone} differs: 'x' is 0.123" in result.stdout
+    assert f"trial {clone} differs: 'x': recorded 0.123" in result.stdout

@@ -13,7 +13,7 @@ import struct
 import pytest
 
 from checkpoints import newest, shard, state_of
-from programs import ROOT
+from programs import ROOT, rest_of
 
 FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist")
 FLAGS = ("--width", 16, "--batch", 32)
@@ -144,7 +144,7 @@ def test_rungs_come_to_what_one_run_does(smtune, smtrain, images, tmp_path,
                            program="smtrain")
     out = process.stdout.readline()
     process.terminate()
-    out += process.communicate(timeout=60)[0]
+    out += rest_of(process)[0]
     assert process.returncode == 75
     seen += re.sub(r" samples_per_s=\d+", "", out).splitlines()
     assert 10 <= len(seen) < 27
@@ -206,7 +206,7 @@ def test_an_epoch_begins_anew_with_another_batch(smtune, smtrain, images,
                            "--batch", 1, program="smtrain")
     process.stdout.readline()
     process.terminate()
-    out, errors = process.communicate(timeout=60)
+    out, errors = rest_of(process)
     assert process.returncode == 75, errors
     epochs = len(out.splitlines()) + 2
     result = smtrain(*flags, epochs, "--batch", 50, "--adopt")
@@ -225,7 +225,7 @@ def test_a_signal_saves_and_asks_for_a_retry(smtune, smtrain, images, tmp_path,
                            program="smtrain")
     seen = [process.stdout.readline(), process.stdout.readline()]
     process.send_signal(number)
-    out, errors = process.communicate(timeout=60)
+    out, errors = rest_of(process)
     assert process.returncode == 75, errors
     assert "saved a checkpoint" in errors
     parts = lines_of(type("", (), {"returncode": 0, "stderr": "",
@@ -255,7 +255,7 @@ def test_killed_at_any_moment_it_goes_on(smtune, smtrain, images, tmp_path):
                                tmp_path / "parts", program="smtrain")
         out = process.stdout.readline() + process.stdout.readline()
         process.kill()
-        out += process.communicate()[0]
+        out += rest_of(process)[0]
         for line in out.splitlines(keepends=True):
             if line.endswith("\n"):
                 seen[metric(line, "epoch")] = line

@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 from checkpoints import newest, state_of
-from programs import BUILD
+from programs import BUILD, rest_of
 from test_smtrain import FLAGS, images, lines_of, metric  # noqa: F401
 
 SMALL = ("--limit", 300, "--batch", 50, "--dropout", "0.2", "--depth", 2)
@@ -229,7 +229,7 @@ def test_a_signal_stops_all_at_the_same_step(smtune, ranks, images,  # noqa: F81
                            "mlp", *FLAGS, "--data", images, *flags, 100000)
     first = process.stdout.readline()
     process.send_signal(signal.SIGUSR1)
-    out, errors = process.communicate(timeout=60)
+    out, errors = rest_of(process)
     assert process.returncode == 75, errors
     assert "saved a checkpoint" in errors
     epochs = len((first + out).splitlines()) + 2

@@ -159,7 +159,7 @@ def test_several_runs(smtune, experiment):
 @pytest.mark.parametrize("more, params, status, words", [
     ("warm_start: odl", FINITE, 4, "did you mean 'old'"),
     ("warm_start: old", FINITE + "\n      z: 3", 3, "no parameter 'z'"),
-    ("warm_start: old", FINITE.split("\n")[0], 3, "parameter 'k', which"),
+    ("warm_start: old", FINITE.split("\n")[0], 3, "parameter 'k' that this file lacks"),
     ("warm_start: {from: [old, old]}", FINITE, 3, "duplicate run"),
     ("warm_start: {from: [], mod: same}", FINITE, 3, "'mode'"),
     ("warm_start: {from: old, mode: some}", FINITE, 3, "did you mean 'same'"),

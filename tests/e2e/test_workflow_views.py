@@ -355,13 +355,13 @@ def test_a_run_as_it_ended(smtune, ended):
     assert smtune.json("show", ended, "prepare")["outputs"] == {"rows": 3}
     why = smtune.json("why", ended, "train[1]")
     assert [(row["then"], row["line"]) for row in why["attempts"]] == [
-        ("retry rule 1: retried", 11),
-        ("retry rule 1: no retries left", 11)]
+        ("retry rule 1: retried", 10),
+        ("retry rule 1: no retries left", 10)]
     assert [need["name"] for need in why["needs"]] == ["prepare"]
     rules = {row["rule"]: (row["line"], row["text"])
              for row in smtune.json("why", ended, "tell")["rules"]}
-    assert rules["when"] == (15, "any_failed")
-    assert f"{smtune.directory}/wf.yaml:8" in smtune.ok("show", ended, "train")
+    assert rules["when"] == (14, "any_failed")
+    assert f"{smtune.directory}/wf.yaml:7" in smtune.ok("show", ended, "train")
 
 
 EVERY_COMMAND = [
@@ -441,7 +441,7 @@ def test_why_tells_of_links_and_conditions(smtune, workflow):
     why = smtune.json("why", "links", "some[1]")
     assert (why["state"], why["reason"]) == (
         "skipped", "its condition was false")
-    assert {"rule": "if", "line": 16, "text": "seed = 1"} in why["rules"]
+    assert {"rule": "if", "line": 15, "text": "seed = 1"} in why["rules"]
     assert smtune.json("show", "links", "some[0]")["command"] == "echo 1"
     assert smtune.json("show", "links", "some[1]")["command"] == (
         "echo ${{ seed }}")
