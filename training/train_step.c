@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdbool.h>
 
 #include "training/train_run.h"
@@ -98,8 +99,9 @@ static void report_step(struct train_run *run)
         .input_ms = meter->input_ms / steps,
         .exposed_comm_ms = meter->exposed_comm_ms / steps};
 
+    /* Clocks that are read apart: next to no computing can come out below 0. */
     report.compute_ms =
-        spent_ms / steps - report.input_ms - report.exposed_comm_ms;
+        fmax(0, spent_ms / steps - report.input_ms - report.exposed_comm_ms);
     if (run->ranks.rank == 0)
         run->job->on_step(run->job->user, &report);
     *meter = (struct meter){.start_ms = now_ms};
