@@ -28,10 +28,13 @@
  * When a method's candidates are all infeasible or old for long, a finite
  * space is walked from a random place on: either a point is found that way,
  * or all are used up and a new pass begins. A pass begins where a point comes
- * again, so that the record need not say it.
+ * again when none is left, so that the record need not say it. A point that
+ * comes again earlier was enqueued or chosen by a schedule: it is no reason to
+ * forget the others. Where a space is not finite and yet nothing new is found,
+ * points may come again, and nothing is forgotten either.
  */
 
-enum { FINITE_TRIES = 1000, ENDLESS_TRIES = 1000000, ENQUEUED_TRIES = 10000 };
+enum { FINITE_TRIES = 1000, ENDLESS_TRIES = 1000000 };
 
 /* A point whose result may be reused, by trial number. */
 struct reusable {
@@ -95,6 +98,8 @@ struct strategy *strategy_create(const struct strategy_options *options,
                      ARRAY_LEN(methods), ERR_FILE, err);
         return NULL;
     }
+    if (fit.duplicates != DUPLICATES_REPLICATE || fit.replicates == 0)
+        fit.replicates = 1;
     strategy = mem_zero(sizeof(*strategy));
     if (method->choose != NULL)
         method = method->choose(&fit, space, &strategy->reason);
@@ -281,8 +286,11 @@ static enum ask_result draw(struct strategy *strategy, struct ask *ask,
         result = scan_all(strategy, ask, err);
     if (result != ASK_EXHAUSTED)
         return result;
-    if (strategy->given.count > 0) { /* a new pass */
-        hash_set_clear(&strategy->given);
+    if (ask->given != NULL && strategy->given.count > 0) {
+        if (strategy->lattice != NULL) /* a new pass */
+            hash_set_clear(&strategy->given);
+        else
+            ask->given = NULL;
         return draw(strategy, ask, err);
     }
     if (strategy->lattice != NULL)
@@ -294,20 +302,23 @@ static enum ask_result draw(struct strategy *strategy, struct ask *ask,
     return ASK_ERROR;
 }
 
+/* What is left out follows from the trial that it is for. */
 int strategy_enqueue(struct strategy *strategy, const struct value *values,
                      struct err *err)
 {
     size_t count = space_count(strategy->space);
+    uint64_t trial =
+        strategy->enqueued_count * strategy->options.replicates + 1;
+    struct rng rng;
 
-    if (!space_feasible(strategy->space, values))
-        return err_set(err, ERR_FILE,
-                       "enqueued setting %zu violates a constraint",
-                       strategy->enqueued_count + 1);
     strategy->enqueued =
         mem_grow(strategy->enqueued, strategy->enqueued_count,
                  &strategy->enqueued_capacity, count * sizeof(*values));
-    memcpy(strategy->enqueued + strategy->enqueued_count * count, values,
-           count * sizeof(*values));
+    rng_init(&rng, strategy->options.seed, trial, STREAM_FALLBACK);
+    if (space_complete(strategy->space, &rng, values,
+                       strategy->enqueued + strategy->enqueued_count * count,
+                       err) != 0)
+        return -1;
     strategy->enqueued_count++;
     return 0;
 }
@@ -315,53 +326,18 @@ int strategy_enqueue(struct strategy *strategy, const struct value *values,
 /* Which one of the settings the trial tries: with replicates, several do. */
 static uint64_t setting_index(const struct strategy *strategy, uint64_t trial)
 {
-    bool replicates = strategy->options.duplicates == DUPLICATES_REPLICATE &&
-                      strategy->options.replicates > 1;
-
-    return (trial - 1) / (replicates ? strategy->options.replicates : 1);
+    return (trial - 1) / strategy->options.replicates;
 }
 
-/* Draws what is null among the values. False: nothing satisfied the
- * constraints. */
-static bool complete(struct strategy *strategy, struct rng *rng,
-                     const struct value *values, struct value *point)
+static void take_enqueued(const struct strategy *strategy, struct ask *ask)
 {
-    for (int i = 0; i < ENQUEUED_TRIES; i++) {
-        for (size_t k = 0; k < space_count(strategy->space); k++) {
-            double unit = rng_uniform(rng);
+    size_t count = space_count(strategy->space);
 
-            point[k] =
-                values[k].type != VALUE_NULL
-                    ? values[k]
-                    : param_from_unit(space_param(strategy->space, k), unit);
-        }
-        space_apply_conditions(strategy->space, point);
-        if (space_feasible(strategy->space, point))
-            return true;
-    }
-    return false;
-}
-
-/* The setting asked for by the user, completed at random. */
-static enum ask_result take_enqueued(struct strategy *strategy, struct ask *ask,
-                                     struct err *err)
-{
-    const struct value *values =
-        strategy->enqueued +
-        setting_index(strategy, ask->trial) * space_count(strategy->space);
-    struct rng rng;
-
-    rng_init(&rng, strategy->options.seed, ask->trial, STREAM_FALLBACK);
-    if (complete(strategy, &rng, values, ask->point)) {
-        ask->reason->method = "enqueue";
-        ask->reason->step = "enqueued in the file";
-        return ASK_OK;
-    }
-    err_set(err, ERR_FILE,
-            "cannot complete enqueued setting %" PRIu64
-            " so that it satisfies the constraints, in %d tries",
-            ask->trial, ENQUEUED_TRIES);
-    return ASK_ERROR;
+    memcpy(ask->point,
+           strategy->enqueued + setting_index(strategy, ask->trial) * count,
+           count * sizeof(*ask->point));
+    ask->reason->method = "enqueue";
+    ask->reason->step = "enqueued in the file";
 }
 
 int strategy_wish(struct strategy *strategy, uint64_t id,
@@ -372,12 +348,9 @@ int strategy_wish(struct strategy *strategy, uint64_t id,
     struct rng rng;
 
     rng_init(&rng, strategy->options.seed, id, STREAM_WISH);
-    if (!space_feasible(strategy->space, values) ||
-        !complete(strategy, &rng, values, point)) {
+    if (space_complete(strategy->space, &rng, values, point, err) != 0) {
         free(point);
-        return err_set(err, ERR_USAGE,
-                       "no setting with these values satisfies the "
-                       "constraints");
+        return -1;
     }
     enqueued_add_take(&strategy->wishes, id, point);
     return 0;
@@ -388,11 +361,19 @@ size_t strategy_wish_count(const struct strategy *strategy)
     return strategy->wishes.count;
 }
 
+uint64_t strategy_promised(const struct strategy *strategy, uint64_t trials)
+{
+    uint64_t replicates = strategy->options.replicates;
+    uint64_t settings = (trials + replicates - 1) / replicates;
+
+    if (settings < strategy->enqueued_count)
+        settings = strategy->enqueued_count;
+    return (settings + strategy->wishes.count) * replicates;
+}
+
 static bool is_replicate(const struct strategy *strategy, uint64_t trial)
 {
-    return strategy->options.duplicates == DUPLICATES_REPLICATE &&
-           strategy->options.replicates > 1 &&
-           (trial - 1) % strategy->options.replicates != 0;
+    return (trial - 1) % strategy->options.replicates != 0;
 }
 
 /* *wish: the id of the one that it fulfils. */
@@ -405,8 +386,10 @@ static enum ask_result choose_point(struct strategy *strategy, struct ask *ask,
         ask->reason->step = "evaluated again, to measure the noise";
         return ASK_OK;
     }
-    if (setting_index(strategy, ask->trial) < strategy->enqueued_count)
-        return take_enqueued(strategy, ask, err);
+    if (setting_index(strategy, ask->trial) < strategy->enqueued_count) {
+        take_enqueued(strategy, ask);
+        return ASK_OK;
+    }
     if (strategy->wishes.count > 0) {
         *wish = enqueued_fulfil(&strategy->wishes, ask->point,
                                 space_count(strategy->space));
@@ -465,6 +448,22 @@ enum ask_result strategy_ask(struct strategy *strategy, uint64_t trial,
     return result;
 }
 
+/* Whether every point of a finite space was given in this pass. */
+static bool is_used_up(struct strategy *strategy)
+{
+    struct ask ask = {
+        .given = &strategy->given,
+        .space = strategy->space,
+        .point = mem_array(space_count(strategy->space), sizeof(*ask.point)),
+    };
+    bool is_used_up = strategy->lattice != NULL &&
+                      scan(strategy, &ask, 0, lattice_size(strategy->lattice),
+                           NULL) == ASK_EXHAUSTED;
+
+    free(ask.point);
+    return is_used_up;
+}
+
 static void remember_given(struct strategy *strategy, uint64_t trial,
                            const struct value *point)
 {
@@ -478,8 +477,8 @@ static void remember_given(struct strategy *strategy, uint64_t trial,
             (struct reusable){.hash = hash};
         return;
     }
-    if (strategy->method->enumerates || is_replicate(strategy, trial) ||
-        hash_set_add(&strategy->given, hash))
+    if (is_replicate(strategy, trial) || hash_set_add(&strategy->given, hash) ||
+        strategy->method->enumerates || !is_used_up(strategy))
         return;
     hash_set_clear(&strategy->given);
     hash_set_add(&strategy->given, hash);

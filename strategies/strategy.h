@@ -34,7 +34,7 @@ struct strategy_options {
     size_t objective_count; /* 0 stands for 1 */
     size_t outcome_count;   /* constraints on outcomes */
     enum duplicate_policy duplicates;
-    uint64_t replicates; /* for DUPLICATES_REPLICATE */
+    uint64_t replicates; /* for DUPLICATES_REPLICATE; else, and for 0: 1 */
     bool adapts_rates;   /* cmaes: of learning, to noise */
     /* Of the suggestions of a method that learns, how many are drawn at random
      * instead (BOHB has a third), so that nothing learnt too early binds. */
@@ -106,9 +106,9 @@ const struct history *strategy_history(const struct strategy *strategy);
 
 /*
  * A setting to be tried before what the method suggests, in the order given:
- * values[space_count]; a null one is left to the method, as is what the
- * conditions make active. To be called before any ask, also before
- * strategy_restore. -1 (ERR_FILE): it breaks a constraint.
+ * values[space_count]; a null one is drawn, from the seed and the place in that
+ * order. To be called before any ask, also before strategy_restore. -1 as
+ * space_complete.
  */
 int strategy_enqueue(struct strategy *strategy, const struct value *values,
                      struct err *err);
@@ -116,14 +116,16 @@ int strategy_enqueue(struct strategy *strategy, const struct value *values,
 /*
  * A setting to be tried by the next trial that is asked for, behind those of
  * strategy_enqueue and of earlier calls; at any time, with an id over 0. What
- * is null is left to be drawn, from the seed and the id alone, so that nothing
- * hangs on when it is tried. -1 (ERR_USAGE): it breaks a constraint, or nothing
- * that completes it was found to satisfy them.
+ * is null is drawn, from the seed and the id alone, so that nothing depends on
+ * when it is tried. -1 as space_complete.
  */
 int strategy_wish(struct strategy *strategy, uint64_t id,
                   const struct value *values, struct err *err);
 /* How many wait for a trial. */
 size_t strategy_wish_count(const struct strategy *strategy);
+/* How many trials there are, of `trials` so far, once each setting of
+ * strategy_enqueue and strategy_wish has had its own. */
+uint64_t strategy_promised(const struct strategy *strategy, uint64_t trials);
 
 /*
  * A trial of an earlier run, told before any ask; point[space_count]. With

@@ -24,14 +24,16 @@ static int check_room(const struct enqueue *enqueue, struct err *err)
 {
     int64_t budget = enqueue->experiment->budget.trials;
     int64_t waiting = (int64_t)strategy_wish_count(enqueue->strategy);
+    int64_t promised = (int64_t)strategy_promised(enqueue->strategy,
+                                                  (uint64_t)enqueue->trials);
 
     if (waiting >= ENQUEUE_WAITING_MAX)
         return err_set(err, ERR_BUSY,
                        "out of range: %" PRId64 " settings already wait",
                        waiting);
-    if (budget == 0 || enqueue->trials + waiting < budget)
+    if (budget == 0 || promised < budget)
         return 0;
-    if (waiting == 0)
+    if (enqueue->trials >= budget)
         return err_set(err, ERR_BUSY,
                        "trial budget used up (%" PRId64 " of %" PRId64
                        "): start another run with --set enqueue=[{...}]",
@@ -39,8 +41,8 @@ static int check_room(const struct enqueue *enqueue, struct err *err)
     return err_set(err, ERR_BUSY,
                    "trial budget used up (%" PRId64 " of %" PRId64
                    ", with %" PRId64 " waiting setting%s)",
-                   enqueue->trials + waiting, budget, waiting,
-                   units_plural(waiting));
+                   promised, budget, promised - enqueue->trials,
+                   units_plural(promised - enqueue->trials));
 }
 
 static int put(const struct enqueue *enqueue, const struct value *values,

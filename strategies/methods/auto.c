@@ -76,32 +76,32 @@ struct auto_search {
     void *states[ARRAY_LEN(rules)];
 };
 
-/* How many settings there are: 0 when they are without end or not counted,
- * since they are too many for a budget to cover. */
+/* How many settings there are, at most where they are too many to count; 0:
+ * more than the budget in any case. */
 static uint64_t count_settings(struct space *space, uint64_t budget)
 {
     uint64_t cardinality = space_cardinality(space);
     struct space_volume volume;
 
-    if (cardinality <= budget)
-        return cardinality;
-    if (cardinality > SPACE_EXACT_MAX ||
-        space_estimate_volume(space, &volume, NULL) < 0)
-        return 0;
-    return volume.points;
+    if (cardinality > 0 && cardinality <= SPACE_EXACT_MAX &&
+        space_estimate_volume(space, &volume, NULL) == 0)
+        return volume.points;
+    return cardinality <= budget ? cardinality : 0;
 }
 
 static const struct strategy_method *auto_choose(
     struct strategy_options *options, struct space *space, struct buf *reason)
 {
-    uint64_t budget = options->budget_trials;
-    uint64_t settings = count_settings(space, budget);
+    uint64_t budget = options->budget_trials, repeats = options->replicates;
+    uint64_t settings = count_settings(space, budget / repeats);
 
-    if (settings > 0 && settings <= budget) {
+    if (settings > 0 && settings <= budget / repeats) {
         buf_printf(reason,
                    "the budget of %" PRIu64 " trials covers all %" PRIu64
                    " settings",
                    budget, settings);
+        if (repeats > 1)
+            buf_printf(reason, ", %" PRIu64 " times each", repeats);
         options->grid_points = LATTICE_ALL;
         return &strategy_method_grid;
     }

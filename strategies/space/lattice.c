@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -22,18 +23,28 @@ struct lattice {
     uint64_t size;
 };
 
-/* Value i of n, even on the scale; an int is rounded from the continuum. */
+/* x, or the short decimal that it is but for rounding: 0.001, not
+ * 0.0009999999999999998, which equals no number that a user writes. */
+static double clean(double x)
+{
+    char text[40];
+    double rounded;
+
+    snprintf(text, sizeof(text), "%.12g", x);
+    rounded = strtod(text, NULL);
+    return fabs(rounded - x) <= 1e-14 * fabs(x) ? rounded : x;
+}
+
+/* Value i of n, even on the scale. */
 static struct value even_value(const struct param *param, uint64_t i,
                                uint64_t n)
 {
-    struct param continuum = *param;
     double u = n > 1 ? (double)i / (double)(n - 1) : 0.5;
-    struct value value;
+    struct value value = param_from_unit(param, u);
 
-    continuum.kind = PARAM_FLOAT;
-    value = param_from_unit(&continuum, u);
-    return param->kind == PARAM_INT ? value_int((int64_t)round(value.real))
-                                    : value;
+    if (i > 0 && i + 1 < n)
+        value.real = clean(value.real);
+    return value;
 }
 
 static int pick_values(struct axis *axis, const struct param *param,
@@ -62,10 +73,7 @@ static int set_axis(struct axis *axis, const struct param *param,
     uint64_t n = param_cardinality(param);
 
     axis->count = n;
-    if (n > 0 &&
-        (param->kind != PARAM_INT || param->step != 0 || n <= axis_points))
-        return 0;
-    return pick_values(axis, param, axis_points, err);
+    return n > 0 ? 0 : pick_values(axis, param, axis_points, err);
 }
 
 struct lattice *lattice_create(struct space *space, uint64_t axis_points,

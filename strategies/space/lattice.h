@@ -21,14 +21,14 @@ struct lattice;
 /* As many as an axis may have of values that are picked from more. */
 enum { LATTICE_AXIS_MAX = 1000000 };
 
-/* For axis_points: no int is thinned out (and no continuum is there). */
+/* For axis_points of a finite space, which needs none. */
 #define LATTICE_ALL UINT64_MAX
 
 /*
- * Every value of a finite parameter; of a continuum, and of an int with more
- * values and without a step, axis_points values even on its scale with both
- * ends. NULL (ERR_FILE) when that makes more than 2^62 points, or axis_points
- * is 0 or above LATTICE_AXIS_MAX and is needed. space is borrowed.
+ * Every value of a finite parameter; of a continuum, axis_points values even on
+ * its scale with both ends. NULL (ERR_FILE) when that makes more than 2^62
+ * points, or axis_points is 0 or above LATTICE_AXIS_MAX and is needed. space is
+ * borrowed.
  */
 struct lattice *lattice_create(struct space *space, uint64_t axis_points,
                                struct err *err);

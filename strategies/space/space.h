@@ -46,6 +46,7 @@ struct param {
     size_t value_count;
 };
 
+struct rng;
 struct space;
 
 /* The expressions live in env, which must outlive the space. */
@@ -115,6 +116,15 @@ bool space_feasible(struct space *space, const struct value *point);
  * feasible, as far as the constraints' names tell. */
 bool space_feasible_prefix(struct space *space, const struct value *point,
                            size_t *depth);
+/*
+ * A setting with the given values, into point[space_count]: those that are null
+ * among values[] are drawn from rng. No given value is left out: what its
+ * condition uses is drawn so that it is active. -1 (ERR_USAGE): it violates a
+ * constraint, a given parameter cannot be active, or 10,000 draws found nothing.
+ */
+int space_complete(struct space *space, struct rng *rng,
+                   const struct value *values, struct value *point,
+                   struct err *err);
 /* Equal points have equal hashes; of n points, no two others do (64 bits). */
 uint64_t space_hash(const struct space *space, const struct value *point);
 /* How many points at most (conditions and constraints not counted); 0 when

@@ -12,7 +12,7 @@ from checker import process_state
 from dashboards import Dashboard
 from programs import open_files, wait_until
 
-ENQUEUED = [{"x": 0.25, "k": "b", "y": 4}, {"k": "a", "y": 9}, {"x": 0.5}]
+ENQUEUED = [{"x": 0.25, "k": "b", "y": 4}, {"y": 9}, {"x": 0.5}]
 FILE = {"trials": 8, "enqueue": ENQUEUED, "constraints": ["x > 0.1"],
         "parameters": """
             x: {type: float, min: 0, max: 1}
@@ -30,7 +30,7 @@ def test_enqueued_settings_come_first(smtune, experiment, method):
     rows = smtune.json("trials", "exp")
     tried = [row["params"] for row in rows]
     assert tried[0] == {"x": 0.25, "k": "b", "y": 4}
-    assert tried[1]["k"] == "a" and tried[1]["y"] is None
+    assert tried[1]["k"] == "b" and tried[1]["y"] == 9  # y asks for it
     assert tried[1]["x"] > 0.1
     assert tried[2]["x"] == 0.5
     assert [{k: v for k, v in t.items() if v is not None}
@@ -39,6 +39,14 @@ def test_enqueued_settings_come_first(smtune, experiment, method):
     assert why["method"] == "enqueue"
     assert smtune.json("why", "exp", 4)["method"] != "enqueue"
     smtune.ok("replay", "exp")
+
+
+def test_a_value_that_cannot_be_kept_is_refused(smtune, experiment):
+    path = experiment(**{**FILE, "enqueue": [{"x": 0.5}, {"k": "a", "y": 9}]})
+    result = smtune("validate", path)
+    assert result.returncode == 3
+    assert "parameter 'y' is inactive with these values (it is active when " \
+        "k = 'b')" in result.stderr
 
 
 def test_set_can_enqueue(smtune, experiment):
@@ -102,7 +110,8 @@ def test_a_setting_is_tried_next(smtune, waits, method):
     (["x=nan"], "'nan' is not a value of parameter 'x'"),
     (["y=2.5"], "'2.5' is not a value of parameter 'y' (from 1 to 9)"),
     (["k=c"], "unknown value of parameter 'k': 'c'"),
-    (["x=0.05"], "satisfies the constraints"),
+    (["x=0.05"], "violates a constraint"),
+    (["k=a", "y=4"], "parameter 'y' is inactive with these values"),
     (["x"], "'x': expected NAME=VALUE"),
     (["=1"], "'=1': expected NAME=VALUE"),
 ])
@@ -119,15 +128,14 @@ def test_what_cannot_be_tried_is_refused(smtune, waits, setting, says):
 
 def test_the_budget_has_to_have_room(smtune, waits):
     waits()
-    for i in range(6):
+    for i in range(5):  # the file's third setting waits as well
         smtune.ok("enqueue", "exp", f"x=0.{i + 2}")
     result = smtune("enqueue", "exp", "x=0.9")
     assert result.returncode == 5
     assert "trial budget used up (8 of 8, with 6 waiting settings)" in result.stderr
     tried = go(smtune)
-    # the file's third setting comes first, so that one has to wait in vain
     assert [row["trial"] for row in smtune.json("enqueue", "exp")] == [
-        4, 5, 6, 7, 8, None]
+        4, 5, 6, 7, 8]
     assert len(tried) == 8
     result = smtune("enqueue", "exp", "x=0.9")
     assert result.returncode == 5 and "it has ended" in result.stderr

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/rng.h"
 #include "orchestrator/spec/experiment/experiment_impl.h"
 #include "orchestrator/spec/experiment/setting_json.h"
 
@@ -64,6 +65,23 @@ static int refuse_name(struct build *build, const struct conf_node *key)
                              "unknown parameter '%s'", key->text);
 }
 
+/* Whether there is a setting with these values. */
+static int check_setting(struct build *build, const struct conf_node *map,
+                         const struct value *values)
+{
+    struct space *space = build->experiment->space;
+    struct value *point = mem_array(space_count(space), sizeof(*point));
+    struct rng rng;
+    struct err err;
+    int rc;
+
+    rng_init(&rng, build->experiment->search.seed, 0, 0);
+    rc = space_complete(space, &rng, values, point, &err);
+    free(point);
+    return rc == 0 ? 0
+                   : diags_add(build->diags, map->place, NULL, "%s", err.text);
+}
+
 /* What is left out stays null. */
 static int read_setting(struct build *build, const struct conf_node *map,
                         struct value *values)
@@ -81,10 +99,7 @@ static int read_setting(struct build *build, const struct conf_node *map,
             rc |= read_item(build, map->items[i],
                             space_param(space, (size_t)index), &values[index]);
     }
-    if (rc == 0 && !space_feasible(space, values))
-        rc = diags_add(build->diags, map->place, NULL,
-                       "this setting violates a constraint");
-    return rc;
+    return rc == 0 ? check_setting(build, map, values) : rc;
 }
 
 void experiment_build_enqueue(struct build *build, const struct conf_node *list)

@@ -211,7 +211,7 @@ int experiment_enqueue(const struct experiment *experiment,
     for (size_t i = 0; i < experiment->enqueued_count; i++) {
         if (strategy_enqueue(strategy, experiment->enqueued + i * width, err) !=
             0)
-            return -1;
+            return err_prefix(err, "enqueued setting %zu", i + 1);
     }
     return 0;
 }

@@ -230,7 +230,9 @@ static const struct schema_key search_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = 1e6,
-        .doc = "The number of values of a continuous parameter in a grid.",
+        .doc =
+            "The number of values of a float without a step in a grid. An int "
+            "has each of its values.",
         .fallback = "5",
         .example = "9",
     },

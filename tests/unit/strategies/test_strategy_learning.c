@@ -361,6 +361,7 @@ static void test_learning__what_is_enqueued_comes_first(void **state)
         first[2] = value_real(0.25);
         assert_int_equal(strategy_enqueue(strategy, first, NULL), 0);
         first[1] = value_text("none");
+        first[2] = value_null();
         assert_int_equal(strategy_enqueue(strategy, first, NULL), 0);
         ask(strategy, 1, point, NULL);
         assert_string_equal(point[1].text, "sgd");
