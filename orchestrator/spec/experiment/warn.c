@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "orchestrator/spec/experiment/command_warn.h"
 #include "orchestrator/spec/experiment/experiment_impl.h"
+#include "orchestrator/spec/experiment/goal_warn.h"
 #include "orchestrator/spec/experiment/job_spec_build.h"
 #include "strategies/gp/convergence.h"
 
@@ -39,6 +40,35 @@ static bool is_given(const struct check *check, const char *map,
                      const char *key)
 {
     return conf_get(conf_get(check->root, map), key) != NULL;
+}
+
+/* The goal is the default where the file has only a name. */
+static void check_goal(const struct check *check, const struct conf_node *node)
+{
+    const struct conf_node *metric =
+        node->type == CONF_MAP ? conf_get(node, "metric") : node;
+    const struct conf_node *goal = conf_get(node, "goal");
+    bool maximize = strcmp(conf_read_text(node, "goal", ""), "maximize") == 0;
+    char *help;
+
+    if (!goal_is_unlikely(metric->text, maximize))
+        return;
+    help = mem_printf("write {metric: %s, goal: %s}", metric->text,
+                      maximize ? "minimize" : "maximize");
+    diags_add(check->warnings, (goal != NULL ? goal : node)->place, help,
+              "'%s' is %s, and its name makes that unlikely", metric->text,
+              maximize ? "maximized" : "minimized");
+    free(help);
+}
+
+static void check_goals(const struct check *check)
+{
+    const struct conf_node *node = conf_get(check->root, "objective");
+
+    if (node->type != CONF_LIST)
+        check_goal(check, node);
+    for (size_t i = 0; node->type == CONF_LIST && i < node->count; i++)
+        check_goal(check, node->items[i]);
 }
 
 static void check_criteria(const struct check *check)
@@ -291,6 +321,7 @@ void experiment_warn(const struct experiment *experiment,
     struct scheduler *scheduler;
 
     diags_set_source(warnings, experiment->source, strlen(experiment->source));
+    check_goals(&check);
     check_criteria(&check);
     check_command(&check);
     check_conditions(&check);
