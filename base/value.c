@@ -61,6 +61,8 @@ void value_format_real(double real, char *text, size_t size)
 {
     int digits = 15;
 
+    if (isnan(real)) /* its sign means nothing */
+        real = NAN;
     do {
         snprintf(text, size, "%.*g", digits, real);
     } while (++digits <= 17 && !isnan(real) && strtod(text, NULL) != real);

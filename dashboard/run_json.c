@@ -31,11 +31,12 @@ static json_t *counts_json(const struct run_row *run)
         const char *key;
         int64_t count;
     } counts[] = {
-        {"all", run->trials},      {"succeeded", run->succeeded},
-        {"failed", run->failed},   {"running", run->running},
-        {"pending", run->pending}, {"paused", run->paused},
-        {"stopped", run->stopped}, {"other", run->other - run->stopped},
-        {"queued", run->queued},   {"infeasible", run->infeasible},
+        {"all", run->trials},          {"succeeded", run->succeeded},
+        {"failed", run->failed},       {"running", run->running},
+        {"pending", run->pending},     {"paused", run->paused},
+        {"stopped", run->stopped},     {"other", run->other - run->stopped},
+        {"queued", run->queued},       {"infeasible", run->infeasible},
+        {"nonfinite", run->nonfinite},
     };
     json_t *json = json_object();
 

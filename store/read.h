@@ -33,6 +33,8 @@ struct run_row {
     int64_t objective_count;
     int64_t trials;                     /* all jobs */
     int64_t succeeded, failed, running; /* of them */
+    int64_t nonfinite; /* ended well with NaN or an infinity for a value: not
+                          among `succeeded`; counted in any case */
     int64_t pending;                    /* waiting, ready */
     int64_t queued;          /* of these, those that wait on a cluster */
     int64_t paused, stopped; /* by the schedule */
@@ -92,9 +94,10 @@ struct trial_row {
     int64_t reached_rung; /* the highest that it was looked at; -1: none */
 };
 
-/* ORDER_BEST: by the first objective and its goal, best first; then those that
- * are not feasible, by violation; trials without a finite value come last, by
- * number. */
+/* ORDER_BEST: those that succeeded with finite values of all objectives, by the
+ * first and its goal, best first; then those that are not feasible, by
+ * violation; then those that did not come to their end and have a value, by it;
+ * then all others but the failed ones, by number; and these last. */
 enum trial_order { ORDER_NUMBER, ORDER_BEST };
 
 struct trial_query {

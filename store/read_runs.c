@@ -16,15 +16,26 @@
 /*
  * Counts come from the index job_state and the best from job_value_order, so
  * that neither has to be kept up to date elsewhere. The best is the first
- * finite value in the goal's direction of a trial that succeeded and is
- * feasible.
+ * value in the goal's direction of a trial that succeeded, is feasible, and has
+ * finite values of all objectives. Trials that ended well without these are
+ * counted apart, from the same index: they are at its two ends.
  */
 /* clang-format off */
 #define BEST_JOB                                                               \
     "SELECT v.job_id FROM job_value AS v JOIN job ON job.id = v.job_id"        \
-    " WHERE v.run_id = run.id AND v.idx = 0"                                   \
-    " AND v.value > -9e999 AND v.value < 9e999"                                \
-    " AND job.state = 'succeeded' AND job.violation = 0"
+    " WHERE v.run_id = run.id AND v.idx = 0 AND " IS_FINITE("v")               \
+    " AND job.state = 'succeeded' AND job.violation = 0"                       \
+    " AND " HAS_FINITE_VALUES
+
+/* Of the run's jobs, by id. */
+#define WITH_VALUE(which)                                                      \
+    "SELECT v.job_id FROM run_objective AS r CROSS JOIN job_value AS v"        \
+    "  ON v.run_id = r.run_id AND v.idx = r.idx AND v.value " which            \
+    " WHERE r.run_id = run.id"
+#define NONFINITE                                                              \
+    " (SELECT count(*) FROM job WHERE state = 'succeeded' AND violation = 0"   \
+    "  AND id IN (" WITH_VALUE("IS NULL") " UNION " WITH_VALUE(">= 9e999")     \
+    "  UNION " WITH_VALUE("<= -9e999") "))"
 
 /* ?2: they are not to be counted. */
 #define COUNTED(which)                                                         \
@@ -47,6 +58,7 @@
     " (SELECT count(*) FROM run_outcome WHERE run_id = run.id),"               \
     " iif(EXISTS (SELECT 1 FROM run_outcome WHERE run_id = run.id),"           \
     COUNTED(" AND state = 'succeeded' AND violation > 0") ", 0),"              \
+    NONFINITE ","                                                              \
     " best.number, best_value.value,"                                          \
     " (SELECT count(*) FROM run_step WHERE run_id = run.id),"                  \
     " (SELECT count(*) FROM attempt AS a"                                      \
@@ -77,6 +89,7 @@ enum {
     AT_IS_SCHEDULED,
     AT_OUTCOMES,
     AT_INFEASIBLE,
+    AT_NONFINITE,
     AT_BEST_TRIAL,
     AT_BEST,
     AT_STEPS,
@@ -90,14 +103,17 @@ static void read_run(sqlite3_stmt *statement, struct run_row *row)
     row->goal = store_column_text(statement, AT_GOAL);
     row->objective_count = sqlite3_column_int64(statement, AT_OBJECTIVES);
     row->trials = sqlite3_column_int64(statement, AT_TRIALS);
+    row->nonfinite = sqlite3_column_int64(statement, AT_NONFINITE);
     row->succeeded = sqlite3_column_int64(statement, AT_SUCCEEDED);
+    if (row->succeeded > 0) /* it was counted */
+        row->succeeded -= row->nonfinite;
     row->failed = sqlite3_column_int64(statement, AT_FAILED);
     row->running = sqlite3_column_int64(statement, AT_RUNNING);
     row->pending = sqlite3_column_int64(statement, AT_PENDING);
     row->paused = sqlite3_column_int64(statement, AT_PAUSED);
     row->stopped = sqlite3_column_int64(statement, AT_STOPPED);
-    row->other = row->trials - row->succeeded - row->failed - row->running -
-                 row->pending - row->paused;
+    row->other = row->trials - row->succeeded - row->nonfinite - row->failed -
+                 row->running - row->pending - row->paused;
     row->is_scheduled = sqlite3_column_int(statement, AT_IS_SCHEDULED);
     row->outcome_count = sqlite3_column_int64(statement, AT_OUTCOMES);
     row->infeasible = sqlite3_column_int64(statement, AT_INFEASIBLE);

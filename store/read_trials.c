@@ -5,9 +5,9 @@
  * parameters and values. Nothing is sorted or held in memory, so that the
  * first of 100,000 rows is there at once.
  *
- * By value the order has three parts: first the feasible trials with a finite
- * value, from the index, then those that are not feasible, then those without
- * such a value by number.
+ * By value the order has five parts, each of one statement: ORDER_BEST in
+ * read.h lists them. A failed trial is never better than another, whatever it
+ * printed before it failed.
  */
 #include "store/store.h"
 
@@ -42,25 +42,38 @@
     " AND (?6 IS NULL OR (job.tags IS NOT NULL AND EXISTS"                     \
     "   (SELECT 1 FROM json_each(job.tags) WHERE value = ?6)))"
 
-#define FINITE(v) v ".value > -9e999 AND " v ".value < 9e999"
-
 #define BY_VALUE                                                               \
     SELECT_JOBS "job_value AS v JOIN job ON job.id = v.job_id"                 \
-    " WHERE v.run_id = ?1 AND v.idx = 0 AND " FINITE("v") OF_QUERY
+    " WHERE v.run_id = ?1 AND v.idx = 0 AND " IS_FINITE("v") OF_QUERY
+
+#define IS_DONE "job.state = 'succeeded' AND " HAS_FINITE_VALUES
+#define IS_PARTLY_DONE                                                         \
+    "job.state NOT IN ('succeeded', 'failed') AND " HAS_FINITE_VALUES
 
 static const char by_number[] =
     SELECT_JOBS "job WHERE job.run_id = ?1" OF_QUERY " ORDER BY job.number";
-static const char smallest_first[] =
-    BY_VALUE " AND job.violation = 0 ORDER BY v.value, v.job_id";
-static const char greatest_first[] =
-    BY_VALUE " AND job.violation = 0 ORDER BY v.value DESC, v.job_id";
+/* By the goal: to be minimised, to be maximised. */
+static const char *const feasible[] = {
+    BY_VALUE " AND job.violation = 0 AND " IS_DONE
+             " ORDER BY v.value, v.job_id",
+    BY_VALUE " AND job.violation = 0 AND " IS_DONE
+             " ORDER BY v.value DESC, v.job_id",
+};
 static const char infeasible[] =
-    BY_VALUE " AND job.violation > 0 ORDER BY job.violation, v.job_id";
+    BY_VALUE " AND job.violation > 0 AND " IS_DONE
+             " ORDER BY job.violation, v.job_id";
+static const char *const partly_done[] = {
+    BY_VALUE " AND " IS_PARTLY_DONE " ORDER BY v.value, v.job_id",
+    BY_VALUE " AND " IS_PARTLY_DONE " ORDER BY v.value DESC, v.job_id",
+};
 static const char without_value[] =
     SELECT_JOBS "job WHERE job.run_id = ?1" OF_QUERY
-    " AND NOT EXISTS (SELECT 1 FROM job_value AS v WHERE v.job_id = job.id"
-    "   AND v.idx = 0 AND " FINITE("v") ")"
+    " AND job.state <> 'failed' AND NOT (" HAS_FINITE_VALUES
+    "   AND EXISTS (SELECT 1 FROM job_value WHERE job_id = job.id))"
     " ORDER BY job.number";
+static const char failed[] =
+    SELECT_JOBS "job WHERE job.run_id = ?1" OF_QUERY
+    " AND job.state = 'failed' ORDER BY job.number";
 
 static const char select_params[] =
     "SELECT idx, value, is_bool FROM param_value WHERE job_id = ?1";
@@ -255,10 +268,14 @@ static int read_in_order(struct reading *reading)
         return read_jobs(reading, by_number);
     if (is_maximized(reading, &maximized) < 0)
         return -1;
-    result = read_jobs(reading, maximized ? greatest_first : smallest_first);
+    result = read_jobs(reading, feasible[maximized]);
     if (result == 0 && reading->outcome_count > 0)
         result = read_jobs(reading, infeasible);
-    return result == 0 ? read_jobs(reading, without_value) : result;
+    if (result == 0)
+        result = read_jobs(reading, partly_done[maximized]);
+    if (result == 0)
+        result = read_jobs(reading, without_value);
+    return result == 0 ? read_jobs(reading, failed) : result;
 }
 
 static int prepare(struct reading *reading)

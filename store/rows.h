@@ -50,4 +50,11 @@
 #define READ_TEXT_OR_NULL          store_column_text_or_null
 #define READ_REALS                 store_column_text
 
+/* In SQL: whether a value is a number (NULL is NaN), and whether those of all
+ * objectives of the job are. */
+#define IS_FINITE(v) v ".value > -9e999 AND " v ".value < 9e999"
+#define HAS_FINITE_VALUES                                                      \
+    "NOT EXISTS (SELECT 1 FROM job_value AS w WHERE w.job_id = job.id"         \
+    " AND NOT ifnull(" IS_FINITE("w") ", 0))"
+
 #endif

@@ -83,9 +83,10 @@ const struct cmd cmd_trials = {
     .summary = "list the trials of a run, or the jobs of a workflow",
     .details = "RUN is the name of a run, its id, or 'last'.\n\n"
                "With --sort best, feasible trials come first, then "
-               "infeasible ones, the least violation first. Trials "
-               "without a finite value come last. With several objectives "
-               "the first one decides.\n\n"
+               "infeasible ones, the least violation first. Trials that "
+               "have not ended well come behind them, and failed trials "
+               "last. With several objectives the first one decides, and "
+               "each must have a finite value.\n\n"
                "For a workflow it lists the jobs, the copies and rounds "
                "of its steps, under the names that other commands accept.",
     .examples = "smtune trials last --sort best -n 5      # the five best\n"

@@ -204,13 +204,28 @@ static void add_took(const struct progress_trial *trial, struct buf *out)
     units_add_duration(trial->duration_ms, out);
 }
 
+/* A trial of an experiment that succeeded has one, NaN or not. */
+static bool has_value(const struct progress_trial *trial)
+{
+    return !isnan(trial->value) ||
+           (trial->job == NULL && strcmp(trial->state, "succeeded") == 0);
+}
+
+/* The C library may print a sign for NaN. */
+static void add_value(const char *sign, const struct progress_trial *trial,
+                      const struct progress_snapshot *now, struct buf *out)
+{
+    buf_printf(out, "  %s%s%.6g", now->metric, sign,
+               isnan(trial->value) ? (double)NAN : trial->value);
+}
+
 static void add_trial_line(const struct progress *progress,
                            const struct progress_trial *trial,
                            const struct progress_snapshot *now, struct buf *out)
 {
     add_outcome(progress, trial, now->unit, out);
-    if (!isnan(trial->value))
-        buf_printf(out, "  %s=%.6g", now->metric, trial->value);
+    if (has_value(trial))
+        add_value("=", trial, now, out);
     add_others(trial, out);
     add_took(trial, out);
     if (trial->params != NULL && trial->params[0] != '\0') {
@@ -308,8 +323,9 @@ static void add_states(const struct progress *progress,
         int64_t count;
     } states[] = {
         {"queued", now->queued},         {"succeeded", now->succeeded},
-        {"infeasible", now->infeasible}, {"failed", now->failed},
-        {"stopped", now->stopped},       {"paused", now->paused}};
+        {"infeasible", now->infeasible}, {"nan or inf", now->nonfinite},
+        {"failed", now->failed},         {"stopped", now->stopped},
+        {"paused", now->paused}};
 
     buf_printf(out, "  %" PRId64, now->running);
     if (now->slots > 0)
@@ -407,8 +423,8 @@ static void remember(struct progress *progress,
     struct buf line = BUF_INIT;
 
     add_outcome(progress, trial, now->unit, &line);
-    if (!isnan(trial->value))
-        buf_printf(&line, "  %s %.6g", now->metric, trial->value);
+    if (has_value(trial))
+        add_value(" ", trial, now, &line);
     add_others(trial, &line);
     add_took(trial, &line);
     add_reason(progress, trial, &line);

@@ -33,6 +33,7 @@ struct progress_snapshot {
     int64_t paused;       /* by the schedule */
     const char *unit;     /* of its resource; NULL: no schedule */
     int64_t used, budget; /* of that; budget 0: no limit */
+    int64_t nonfinite;    /* ended well without a finite value */
     int64_t infeasible;   /* of those that succeeded */
     int64_t front;        /* trials on the Pareto front; 0: one objective */
     int64_t elapsed_ms, eta_ms; /* eta_ms -1: not known */

@@ -45,7 +45,7 @@ struct summary {
     int64_t run;
     char *name, *state, *reason;
     int64_t started_ms, ended_ms;
-    int64_t trials, succeeded, infeasible, failed, stopped, running;
+    int64_t trials, succeeded, nonfinite, infeasible, failed, stopped, running;
     int64_t best_trial; /* 0: none */
     char **params;
     char **metrics, **goals;
@@ -75,6 +75,7 @@ static int keep_run(void *user, const struct run_row *row)
     summary->ended_ms = row->ended_ms;
     summary->trials = row->trials;
     summary->succeeded = row->succeeded;
+    summary->nonfinite = row->nonfinite;
     summary->infeasible = row->infeasible;
     summary->best_trial = row->best_trial;
     summary->failed = row->failed;
@@ -149,6 +150,8 @@ static void print_head(const struct summary *summary)
     printf(" (%" PRId64 " succeeded", summary->succeeded);
     if (summary->infeasible > 0)
         printf(", %" PRId64 " of them infeasible", summary->infeasible);
+    if (summary->nonfinite > 0)
+        printf(", %" PRId64 " without a finite value", summary->nonfinite);
     if (summary->failed > 0)
         printf(", %" PRId64 " failed", summary->failed);
     if (summary->stopped > 0)
@@ -179,13 +182,11 @@ static int add_best(void *user, const struct trial_row *trial)
         return ENOUGH;
     *cell++ = value_int(trial->number);
     for (size_t i = 0; i < table->objectives; i++)
-        *cell++ = i < trial->value_count && !isnan(trial->values[i])
-                      ? value_real(trial->values[i])
-                      : value_null();
+        *cell++ = i < trial->value_count ? value_real(trial->values[i])
+                                         : value_null();
     for (size_t i = 0; i < table->outcomes; i++)
-        *cell++ = i < trial->outcome_count && !isnan(trial->outcomes[i])
-                      ? value_real(trial->outcomes[i])
-                      : value_null();
+        *cell++ = i < trial->outcome_count ? value_real(trial->outcomes[i])
+                                           : value_null();
     *cell++ = trial->ended_ms > 0 && trial->started_ms > 0
                   ? value_int(trial->ended_ms - trial->started_ms)
                   : value_null();

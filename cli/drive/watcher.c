@@ -117,6 +117,7 @@ static struct progress_snapshot snapshot_trials(
             experiment->schedule.is_on ? experiment->schedule.resource : NULL,
         .used = tally->resource_used,
         .budget = experiment->budget.resource,
+        .nonfinite = tally->nonfinite,
         .infeasible = tally->infeasible,
         .front = watcher->front != NULL
                      ? (int64_t)pareto_front_count(watcher->front)
@@ -142,10 +143,15 @@ static struct progress_snapshot snapshot(const struct watcher *watcher,
                               : snapshot_trials(watcher, status);
 }
 
-static void add_figure(const char *metric, double value, struct buf *out)
+/* NaN may stand for none, unless the trial succeeded. */
+static void add_figure(const struct engine_trial *trial, const char *metric,
+                       double value, struct buf *out)
 {
-    if (!isnan(value))
-        buf_printf(out, "%s%s=%.6g", out->length > 0 ? " " : "", metric, value);
+    bool has_all = strcmp(trial->state, job_state_names[JOB_SUCCEEDED]) == 0;
+
+    if (has_all || !isnan(value))
+        buf_printf(out, "%s%s=%.6g", out->length > 0 ? " " : "", metric,
+                   isnan(value) ? (double)NAN : value);
 }
 
 /* What it said besides the first objective. */
@@ -153,9 +159,11 @@ static void print_others(const struct experiment *experiment,
                          const struct engine_trial *trial, struct buf *out)
 {
     for (size_t i = 1; i < experiment->objective_count; i++)
-        add_figure(experiment->objectives[i].metric, trial->values[i], out);
+        add_figure(trial, experiment->objectives[i].metric, trial->values[i],
+                   out);
     for (size_t i = 0; i < experiment->outcome_count; i++)
-        add_figure(experiment->outcomes[i].metric, trial->outcomes[i], out);
+        add_figure(trial, experiment->outcomes[i].metric, trial->outcomes[i],
+                   out);
 }
 
 /* Whether the trial is new on the front. */

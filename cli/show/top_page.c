@@ -85,6 +85,7 @@ static int keep_run(void *user, const struct run_row *row)
         .duration_ms = run_duration_ms(row, state),
         .jobs = row->trials,
         .succeeded = row->succeeded,
+        .nonfinite = row->nonfinite,
         .failed = row->failed,
         .stopped = row->stopped,
         .running = row->running,
@@ -185,6 +186,7 @@ static void add_trials(const struct top_run *run, struct buf *out)
         const char *word;
         int64_t count;
     } parts[] = {{"succeeded", run->succeeded},
+                 {"without a finite value", run->nonfinite},
                  {"failed", run->failed},
                  {"stopped", run->stopped},
                  {"running", run->running},

@@ -83,7 +83,7 @@ static int find_value(const struct listing *listing,
         return store_each_point(listing->view->store, &query, keep_last, cell,
                                 listing->err);
     if (objective < trial->value_count)
-        *cell = value_real_unless_nan(trial->values[objective]);
+        *cell = value_real(trial->values[objective]);
     return 0;
 }
 

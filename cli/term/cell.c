@@ -2,7 +2,8 @@
 /*
  * One value in each format. For people it is rounded, local and escaped,
  * because text of a user must not control the terminal. For programs it is
- * exact, in UTC, and null where there is none.
+ * exact, in UTC, and null where there is none. A value that is not a number or
+ * infinite is a value: nan, inf and -inf, in JSON as a text.
  */
 #include "cli/term/cell.h"
 
@@ -135,6 +136,8 @@ json_t *cell_to_json(const struct table_column *column,
     }
     if (column->type == COLUMN_JSON)
         return json_or_null(cell->text);
+    if (cell->type == VALUE_REAL)
+        return json_from_any_real(cell->real);
     return json_from_value(cell);
 }
 

@@ -32,7 +32,7 @@ struct cli {
  * terminal's width only on a terminal.
  *
  * What is not known (null) is "-" in a table, null in JSON, nothing in CSV.
- * NaN and infinities are nan, inf and -inf, but null in JSON, which lacks them.
+ * NaN and infinities are nan, inf and -inf, in JSON as a text.
  */
 
 enum column_type {

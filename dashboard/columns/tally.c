@@ -111,7 +111,8 @@ int tally_update(struct tally *tally, struct store *store, int64_t run,
 void tally_fill(const struct tally *tally, struct run_row *row)
 {
     row->trials = tally->counts[INFEASIBLE];
-    row->succeeded = row->infeasible = tally->counts[INFEASIBLE];
+    row->infeasible = tally->counts[INFEASIBLE];
+    row->succeeded = tally->counts[INFEASIBLE] - row->nonfinite;
     for (size_t i = 0; i < KINDS; i++) {
         int64_t *count = (int64_t *)(void *)((char *)row + kinds[i].count);
 

@@ -18,7 +18,7 @@ void tally_destroy(struct tally *tally); /* NULL is allowed */
 /* Up to the event `seq`, the run's last one. */
 int tally_update(struct tally *tally, struct store *store, int64_t run,
                  int64_t seq, struct err *err);
-/* Fills the counts of a row that was read without them. */
+/* Fills the counts of a row that was read without them (but for nonfinite). */
 void tally_fill(const struct tally *tally, struct run_row *row);
 
 #endif

@@ -48,6 +48,7 @@ static const struct {
 } counts[] = {
     {"suggested", offsetof(struct tally, suggested)},
     {"succeeded", offsetof(struct tally, succeeded)},
+    {"nonfinite", offsetof(struct tally, nonfinite)},
     {"failed", offsetof(struct tally, failed)},
     {"stopped", offsetof(struct tally, stopped)},
     {"cancelled", offsetof(struct tally, cancelled)},

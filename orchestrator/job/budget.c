@@ -32,13 +32,25 @@ static bool is_improvement(const struct tally *tally, double value)
                tally->improvement * fabs(tally->improved);
 }
 
+double tally_value(const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (values == NULL || !isfinite(values[i]))
+            return NAN;
+    }
+    return count > 0 ? values[0] : 0.0;
+}
+
 bool tally_add_result(struct tally *tally, const struct objective *objective,
                       int64_t trial, int64_t place, double value)
 {
-    tally->succeeded++;
     tally->since_best++;
-    if (!isfinite(value) ||
-        (tally->best_trial > 0 && !is_better(objective, value, tally->best)))
+    if (!isfinite(value)) {
+        tally->nonfinite++;
+        return false;
+    }
+    tally->succeeded++;
+    if (tally->best_trial > 0 && !is_better(objective, value, tally->best))
         return false;
     tally->best_trial = trial;
     tally->best = value;
@@ -76,7 +88,8 @@ bool tally_hangs_on(const struct tally *tally, enum job_state state,
                     bool is_infeasible, int64_t trial, int64_t place)
 {
     return state == JOB_SUCCEEDED && !is_infeasible &&
-           (trial == tally->best_trial || place <= tally->improved_place);
+           (tally->nonfinite > 0 || trial == tally->best_trial ||
+            place <= tally->improved_place);
 }
 
 void tally_remove(struct tally *tally, enum job_state state, bool is_infeasible,
@@ -94,7 +107,8 @@ void tally_remove(struct tally *tally, enum job_state state, bool is_infeasible,
 
 int64_t tally_ended(const struct tally *tally)
 {
-    return tally->succeeded + tally->failed + tally->stopped + tally->cancelled;
+    return tally->succeeded + tally->nonfinite + tally->failed +
+           tally->stopped + tally->cancelled;
 }
 
 int64_t budget_resource_left(const struct budget *budget,
@@ -145,7 +159,8 @@ bool budget_is_hopeless(const struct tally *tally, int64_t launch_errors)
 {
     enum { HOPELESS_LAUNCHES = 3 };
 
-    return launch_errors >= HOPELESS_LAUNCHES && tally->succeeded == 0;
+    return launch_errors >= HOPELESS_LAUNCHES &&
+           tally->succeeded + tally->nonfinite == 0;
 }
 
 bool budget_verdict_is_failure(enum budget_verdict verdict)

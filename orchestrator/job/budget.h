@@ -3,6 +3,7 @@
 #define SMTUNE_ORCHESTRATOR_JOB_BUDGET_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "orchestrator/job/states.h"
@@ -15,6 +16,8 @@
 struct tally {
     int64_t suggested; /* trials that exist */
     int64_t succeeded, failed, stopped, cancelled;
+    int64_t nonfinite;  /* ended well with NaN or an infinity for a value: no
+                           success, and not among `succeeded` */
     int64_t infeasible; /* of those that succeeded */
     int64_t best_trial; /* number, 0: none yet; it is feasible */
     double best;        /* of the first objective; NaN: none yet */
@@ -40,9 +43,14 @@ void tally_init(struct tally *tally, double improvement);
 /* Forgets the results, which will be added anew. */
 void tally_forget(struct tally *tally);
 
+/* What tally_add_result takes for a trial with these values of its objectives
+ * (NULL: none): the first; NaN where one of them is not finite; 0 of the copy
+ * of a step, which has none. */
+double tally_value(const double *values, size_t count);
+
 /* A feasible trial succeeded with that value of the first objective, as the
- * result in that place. NaN and infinities are never best. Returns whether it
- * is the new best. */
+ * result in that place; NaN: one of its objectives is not finite, so that it
+ * counts as no success. Returns whether it is the new best. */
 bool tally_add_result(struct tally *tally, const struct objective *objective,
                       int64_t trial, int64_t place, double value);
 

@@ -253,6 +253,20 @@ static void account_all(struct deciding *deciding)
     free(results);
 }
 
+static double value_of(const json_t *detail)
+{
+    const json_t *list = json_object_get(detail, "values");
+    size_t count = json_array_size(list);
+    double *values = mem_array(count, sizeof(*values));
+    double value;
+
+    for (size_t i = 0; i < count; i++)
+        values[i] = json_to_real(json_array_get(list, i));
+    value = count > 0 ? tally_value(values, count) : (double)NAN;
+    free(values);
+    return value;
+}
+
 static void end_job(struct deciding *deciding, struct judged *job,
                     const json_t *detail)
 {
@@ -263,7 +277,7 @@ static void end_job(struct deciding *deciding, struct judged *job,
         return;
     job->is_final = true;
     job->state = (enum job_state)state;
-    job->value = real_of(detail, "values");
+    job->value = value_of(detail);
     job->violation = isnan(violation) ? 0.0 : violation;
     job->place = detail_integer(detail, "told", 0);
     account(deciding, job);

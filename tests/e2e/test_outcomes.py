@@ -39,7 +39,8 @@ def test_what_is_infeasible_is_never_the_best(smtune, fake):
     assert [row["id"] for row in rows] == [3, 2, 1, 4, 5]
     assert [row["feasible"] for row in rows] == \
         [True, True, False, False, False]
-    assert [row["outcomes"]["lat"] for row in rows] == [5, 20, 21, 50, None]
+    assert [row["outcomes"]["lat"] for row in rows] == [
+        5, 20, 21, 50, "nan"]
     assert smtune.json("ls")[0]["best"] == 3.0
     status = smtune.json("status", "exp")
     assert status["best"]["id"] == 3 and status["trials"]["infeasible"] == 3

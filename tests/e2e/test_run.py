@@ -304,9 +304,45 @@ def test_nan_is_never_best(smtune, experiment):
     path = experiment(
         "if [ $SMTUNE_JOB = 2 ]; then echo loss=7; else echo loss=nan; fi",
         trials=3, parallel=1)
-    smtune.ok("run", path)
+    result = smtune("run", path)
+    assert "3 trials (1 succeeded, 2 without a finite value)" in result.stdout
+    assert "trial 1 succeeded  loss=nan" in result.stderr
     assert smtune.json("best", "exp")["id"] == 2
     assert smtune.states() == ["succeeded"] * 3
+    assert [row["value"] for row in trials(smtune)] == ["nan", 7, "nan"]
+    rows = smtune.ok("trials", "exp", "--sort", "best", "-o", "csv")
+    assert [row[:15] for row in rows.splitlines()[1:3]] == [
+        "2,succeeded,7,0", "1,succeeded,nan"]
+    counts = smtune.json("status", "exp")["trials"]
+    assert (counts["succeeded"], counts["nonfinite"]) == (1, 2)
+    smtune.ok("replay", "exp")
+
+
+def test_a_run_without_a_finite_value_has_failed(smtune, experiment):
+    path = experiment("echo loss=nan", trials=3)
+    assert smtune("run", path).returncode == 6
+    assert smtune.json("status", "exp")["state"] == "failed"
+    assert "no trial succeeded" in smtune.json("status", "exp")["reason"]
+    assert smtune("best", "exp").returncode == 4
+    smtune.ok("replay", "exp")
+    smtune.ok("fsck")
+
+
+def test_every_objective_has_to_be_finite(smtune, experiment):
+    path = experiment("""
+        case $SMTUNE_JOB in
+          1) echo loss=0.1 size=inf;; 2) echo loss=5 size=3;;
+          3) echo loss=4 size=4;; 4) echo loss=0.2 size=1; exit 1;;
+        esac
+        """, trials=4, parallel=1)
+    result = smtune("run", path, "--set",
+                    "objective=[{metric: loss}, {metric: size}]")
+    assert "trial 1 succeeded  loss=0.1 size=inf" in result.stderr
+    assert "best 0.1, trial 1" not in result.stderr
+    rows = smtune.json("trials", "exp", "--sort", "best")
+    assert [row["id"] for row in rows] == [3, 2, 1, 4]
+    assert rows[2]["values"] == [0.1, "inf"]
+    assert {row["id"] for row in smtune.json("best", "exp", "-n", 9)} == {2, 3}
 
 
 def test_loud_output_is_survived(smtune, experiment):

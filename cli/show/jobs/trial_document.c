@@ -115,7 +115,7 @@ static int add_kept_metric(struct metric_list *list)
     const struct value cells[ARRAY_LEN(metric_columns)] = {
         value_text(list->metric),
         value_int(list->step),
-        isnan(list->value) ? value_null() : value_real(list->value),
+        value_real(list->value),
         value_int(list->points),
     };
 

@@ -163,7 +163,7 @@ int64_t run_duration_ms(const struct run_row *row, const char *state_shown)
 
 int64_t run_done(const struct run_row *row)
 {
-    return row->succeeded + row->failed + row->other;
+    return row->succeeded + row->nonfinite + row->failed + row->other;
 }
 
 /* ---- trials ---- */

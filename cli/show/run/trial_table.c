@@ -2,6 +2,7 @@
 #include "cli/show/run/trial_table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/compiler.h"
 #include "base/mem.h"
@@ -112,6 +113,16 @@ static struct value *fill_schedule(const struct trial_row *trial,
     return cell;
 }
 
+/* Of a trial that did not succeed, NaN may stand for none. */
+static struct value outcome_cell(const struct trial_row *trial, size_t i)
+{
+    if (i >= trial->outcome_count)
+        return value_null();
+    return strcmp(trial->state, "succeeded") == 0
+               ? value_real(trial->outcomes[i])
+               : value_real_unless_nan(trial->outcomes[i]);
+}
+
 const struct value *trial_table_cells(struct trial_table *table,
                                       const struct trial_row *trial)
 {
@@ -121,18 +132,15 @@ const struct value *trial_table_cells(struct trial_table *table,
     if (table->detail == TRIAL_ALL)
         *cell++ = value_text(trial->state);
     for (size_t i = 0; i < table->view->objective_count; i++)
-        *cell++ = i < trial->value_count
-                      ? value_real_unless_nan(trial->values[i])
-                      : value_null();
+        *cell++ = i < trial->value_count ? value_real(trial->values[i])
+                                         : value_null();
     if (shows_feasible(table->view, table->detail))
         *cell++ = trial->value_count > 0 ? value_bool(trial->violation <= 0.0)
                                          : value_null();
     if (shows_schedule(table->view, table->detail))
         cell = fill_schedule(trial, cell);
     for (size_t i = 0; i < table->view->outcome_count; i++)
-        *cell++ = i < trial->outcome_count
-                      ? value_real_unless_nan(trial->outcomes[i])
-                      : value_null();
+        *cell++ = outcome_cell(trial, i);
     for (size_t i = 0; i < table->view->param_count; i++)
         *cell++ = i < trial->param_count ? trial->params[i] : value_null();
     if (table->detail == TRIAL_ALL) {

@@ -18,9 +18,7 @@ static bool add_success(struct engine *engine,
     }
     return tally_add_result(
         &engine->tally, experiment->objectives, trial->number, trial->place,
-        trial->values != NULL && experiment->objective_count > 0
-            ? trial->values[0]
-            : (double)NAN);
+        tally_value(trial->values, experiment->objective_count));
 }
 
 /* Whether it is the new best. */

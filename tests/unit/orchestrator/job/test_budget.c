@@ -41,7 +41,9 @@ static void test_budget__what_is_not_finite_is_never_best(void **state)
     assert_false(tally_add_result(&tally, &minimize, 2, 2, (double)-INFINITY));
     assert_false(tally_add_result(&tally, &minimize, 3, 3, (double)NAN));
     assert_int_equal(tally.best_trial, 0);
-    assert_int_equal(tally.succeeded, 3);
+    assert_int_equal(tally.succeeded, 0); /* and is counted apart */
+    assert_int_equal(tally.nonfinite, 3);
+    assert_int_equal(tally_ended(&tally), 3);
     assert_true(tally_add_result(&tally, &minimize, 4, 4, 1e300));
     assert_int_equal(tally.best_trial, 4);
 }

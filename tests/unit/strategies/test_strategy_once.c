@@ -11,7 +11,7 @@
 #include "strategies/space/hash_set.h"
 #include "strategies/strategy.h"
 #include "tests/unit/env.h"
-#include "tests/unit/spaces.h"
+#include "tests/unit/strategies/spaces.h"
 
 /*
  * A finite space has each setting once, whatever a user enqueued and whatever
