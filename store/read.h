@@ -35,8 +35,8 @@ struct run_row {
     int64_t succeeded, failed, running; /* of them */
     int64_t nonfinite; /* ended well with NaN or an infinity for a value: not
                           among `succeeded`; counted in any case */
-    int64_t pending;                    /* waiting, ready */
-    int64_t queued;          /* of these, those that wait on a cluster */
+    int64_t pending;   /* waiting, ready */
+    int64_t queued;    /* of these, those that wait on a cluster */
     int64_t paused, stopped; /* by the schedule */
     int64_t other;           /* stopped, skipped, cancelled */
     int64_t outcome_count;   /* metrics with bounds */
@@ -238,6 +238,12 @@ struct metric_row {
 int store_each_metric(struct store *store, int64_t job,
                       int (*row)(void *user, const struct metric_row *metric),
                       void *user, struct err *err);
+
+/* The last value of each metric, by step. */
+int store_each_last_metric(struct store *store, int64_t job,
+                           int (*row)(void *user,
+                                      const struct metric_row *metric),
+                           void *user, struct err *err);
 
 /* The curves of a metric in a run: of jobs with these numbers. */
 struct point_query {

@@ -106,17 +106,11 @@ int store_each_attempt_after(struct store *store, int64_t run,
 
 /* ---- metrics ---- */
 
-int store_each_metric(struct store *store, int64_t job,
-                      int (*row)(void *user, const struct metric_row *metric),
-                      void *user, struct err *err)
+/* Ends the query. */
+static int each_metric(struct store *store, sqlite3_stmt *statement,
+                       int (*row)(void *user, const struct metric_row *metric),
+                       void *user, struct err *err)
 {
-    struct value id = value_int(job);
-    sqlite3_stmt *statement = store_query(
-        store,
-        "SELECT n.name, m.step, m.attempt_id, m.time_ms, m.value"
-        " FROM metric AS m JOIN metric_name AS n ON n.id = m.name_id"
-        " WHERE m.job_id = ?1 ORDER BY m.name_id, m.step",
-        &id, 1, err);
     struct metric_row metric;
     int result;
 
@@ -132,8 +126,53 @@ int store_each_metric(struct store *store, int64_t job,
         if (result != 0)
             break;
     }
-    sqlite3_finalize(statement);
+    store_query_end(store, statement);
     return result;
+}
+
+#define SELECT_METRICS                                                         \
+    "SELECT n.name, m.step, m.attempt_id, m.time_ms, m.value"                  \
+    " FROM metric AS m JOIN metric_name AS n ON n.id = m.name_id"
+
+int store_each_metric(struct store *store, int64_t job,
+                      int (*row)(void *user, const struct metric_row *metric),
+                      void *user, struct err *err)
+{
+    struct value id = value_int(job);
+
+    return each_metric(
+        store,
+        store_query(store,
+                    SELECT_METRICS
+                    " WHERE m.job_id = ?1 ORDER BY m.name_id, m.step",
+                    &id, 1, err),
+        row, user, err);
+}
+
+/* Names are found one behind the other in the primary key, so that the points
+ * between are not read. */
+int store_each_last_metric(struct store *store, int64_t job,
+                           int (*row)(void *user,
+                                      const struct metric_row *metric),
+                           void *user, struct err *err)
+{
+    struct value id = value_int(job);
+
+    return each_metric(
+        store,
+        store_query_kept(
+            store,
+            "WITH RECURSIVE said (id) AS ("
+            "SELECT min(name_id) FROM metric WHERE job_id = ?1 UNION ALL"
+            " SELECT (SELECT min(name_id) FROM metric WHERE job_id = ?1"
+            "  AND name_id > said.id) FROM said WHERE said.id IS NOT NULL) "
+            "SELECT n.name, m.step, m.attempt_id, m.time_ms, m.value FROM said"
+            " JOIN metric_name AS n ON n.id = said.id"
+            " JOIN metric AS m ON m.job_id = ?1 AND m.name_id = said.id"
+            "  AND m.step = (SELECT max(step) FROM metric WHERE job_id = ?1"
+            "   AND name_id = said.id) ORDER BY said.id",
+            &id, 1, err),
+        row, user, err);
 }
 
 int store_each_point(struct store *store, const struct point_query *query,

@@ -20,17 +20,20 @@
 #include "cli/show/run/best_command.h"
 #include "cli/show/run/front_view.h"
 #include "cli/show/run/replicates.h"
-#include "cli/show/run/trial_table.h"
+#include "cli/show/run/trial_list.h"
 #include "orchestrator/job/workspace.h"
 
 struct options {
     int64_t count;
+    const char *columns;
     bool checkpoints, command;
 };
 
 static const struct opt opts[] = {
     {"count", 'n', OPT_INT, offsetof(struct options, count), "N",
      "show the N best trials; in JSON as a list", 1, NULL},
+    {"columns", 0, OPT_TEXT, offsetof(struct options, columns), "NAMES",
+     "only these columns, with commas between", 0, NULL},
     {"checkpoints", 0, OPT_FLAG, offsetof(struct options, checkpoints), NULL,
      "print only the folder of its checkpoints", 0, NULL},
     {"command", 0, OPT_FLAG, offsetof(struct options, command), NULL,
@@ -104,53 +107,34 @@ static int no_best(const struct run_view *view, struct err *err)
                    view->row.name, view->metrics[0]);
 }
 
-static int print_best(struct trial_table *table, const struct trial_row *trial)
+/* Trials that are infeasible or without a finite value come behind. */
+static enum trial_taken take(void *user, const struct trial_row *trial)
 {
-    const struct value *cells = trial_table_cells(table, trial);
-
-    return output_object(table->cli, table->columns, cells, table->count,
-                         table->err);
-}
-
-static int print_first(void *user, const struct trial_row *trial)
-{
-    return print_best(user, trial) < 0 ? -1 : 0;
-}
-
-enum { NO_MORE = 1 };
-
-/* Trials that are infeasible or without a finite value come last. */
-static int print_row(void *user, const struct trial_row *trial)
-{
-    if (trial->value_count == 0 || !isfinite(trial->values[0]) ||
-        trial->violation > 0.0)
-        return NO_MORE;
-    return trial_table_row(user, trial);
+    (void)user;
+    return trial->value_count == 0 || !isfinite(trial->values[0]) ||
+                   trial->violation > 0.0
+               ? TRIAL_END
+               : TRIAL_TAKE;
 }
 
 /* With one objective: the first of the order, as an object or as rows. */
 static int show_best(const struct cli *cli, const struct run_view *view,
-                     int64_t count, struct err *err)
+                     const struct options *chosen, struct err *err)
 {
-    struct trial_query query = {.run = view->row.id,
-                                .order = ORDER_BEST,
-                                .state = "succeeded",
-                                .limit = count > 0 ? count : 1};
-    struct trial_table table;
-    int status;
+    const struct trial_query query = {
+        .run = view->row.id, .order = ORDER_BEST, .state = "succeeded"};
+    const struct trial_choice choice = {.detail = TRIAL_SETTING,
+                                        .columns = chosen->columns,
+                                        .limit = chosen->count,
+                                        .is_object = chosen->count == 0,
+                                        .take = take};
 
-    trial_table_init(&table, cli, view, TRIAL_SETTING, err);
-    status = store_each_trial(view->store, &query,
-                              count > 0 ? print_row : print_first, &table, err);
-    if (status >= 0 && count > 0)
-        status = trial_table_finish(&table, err);
-    trial_table_clear(&table);
-    return status;
+    return trial_list_print(cli, view, &query, &choice, err);
 }
 
 /* With several objectives: all trials that no other one beats in each. */
 static int show_front(const struct cli *cli, const struct run_view *view,
-                      int64_t count, struct err *err)
+                      const struct options *chosen, struct err *err)
 {
     struct front_view *front = front_view_create(view, err);
     int status = front == NULL ? -1 : 0;
@@ -158,7 +142,8 @@ static int show_front(const struct cli *cli, const struct run_view *view,
     if (status == 0 && front_view_count(front) == 0)
         status = no_best(view, err);
     if (status == 0)
-        status = front_view_print(front, cli, count, err);
+        status =
+            front_view_print(front, cli, chosen->count, chosen->columns, err);
     fflush(stdout);
     if (status == 0 && !cli->quiet)
         front_view_print_size(front, stderr);
@@ -187,13 +172,19 @@ static int print_checkpoints(const struct run_view *view, struct err *err)
 }
 
 static int show_best_setting(const struct cli *cli, const struct run_view *view,
-                             int64_t count, struct err *err)
+                             const struct options *chosen, struct err *err)
 {
     int64_t replicates = replicates_of_run(view);
 
-    return replicates > 1
-               ? replicates_show_best(cli, view, replicates, count, err)
-               : show_best(cli, view, count, err);
+    if (replicates <= 1)
+        return show_best(cli, view, chosen, err);
+    if (chosen->columns != NULL)
+        return err_set(err, ERR_USAGE,
+                       "run '%s' evaluates each setting %" PRId64
+                       " times: --columns is for single trials (smtune trials "
+                       "%s --sort best)",
+                       view->row.name, replicates, view->row.name);
+    return replicates_show_best(cli, view, replicates, chosen->count, err);
 }
 
 static int exec_best(const struct cli *cli, const void *options,
@@ -211,9 +202,9 @@ static int exec_best(const struct cli *cli, const void *options,
     else if (status == 0 && chosen->command)
         status = best_command_print(&view, err);
     else if (status == 0 && view.objective_count > 1)
-        status = show_front(cli, &view, chosen->count, err);
+        status = show_front(cli, &view, chosen, err);
     else if (status == 0)
-        status = show_best_setting(cli, &view, chosen->count, err);
+        status = show_best_setting(cli, &view, chosen, err);
     run_view_close(&view);
     return status;
 }

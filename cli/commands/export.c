@@ -17,15 +17,17 @@
 #include "cli/cmd.h"
 #include "cli/serve/dashboard_source.h"
 #include "cli/show/jobs/job_table.h"
-#include "cli/show/run/trial_table.h"
+#include "cli/show/run/curve_list.h"
+#include "cli/show/run/trial_list.h"
 #include "dashboard/archive/archive.h"
 
 struct options {
-    const char *format, *file;
+    const char *format, *file, *columns, *filter;
+    bool curves;
 };
 
 typedef int write_function(const struct cli *cli, const struct run_view *view,
-                           struct err *err);
+                           const struct options *chosen, struct err *err);
 
 static write_function write_rows, write_page;
 
@@ -46,6 +48,12 @@ static const struct opt opts[] = {
      0, format_names},
     {"output", 'o', OPT_TEXT, offsetof(struct options, file), "FILE",
      "write to FILE instead of standard output", 0, NULL},
+    {"columns", 0, OPT_TEXT, offsetof(struct options, columns), "NAMES",
+     "only these columns, with commas between", 0, NULL},
+    {"filter", 0, OPT_TEXT, offsetof(struct options, filter), "EXPR",
+     "only trials for which the expression is true", 0, NULL},
+    {"curves", 0, OPT_FLAG, offsetof(struct options, curves), NULL,
+     "one row for each value of each metric", 0, NULL},
     {0},
 };
 
@@ -83,17 +91,22 @@ static int finish_file(const char *path, const char *part, int status,
 /* ---- the formats, to standard output ---- */
 
 static int write_rows(const struct cli *cli, const struct run_view *view,
-                      struct err *err)
+                      const struct options *chosen, struct err *err)
 {
     const struct trial_query query = {.run = view->row.id};
+    const struct trial_choice choice = {.detail = TRIAL_ALL,
+                                        .columns = chosen->columns,
+                                        .filter = chosen->filter};
 
+    if (chosen->curves)
+        return curve_list_print(cli, view, err);
     if (run_is_workflow(&view->row))
         return job_table_print(cli, view, &(struct job_filter){0}, err);
-    return trial_table_print(cli, view, &query, err);
+    return trial_list_print(cli, view, &query, &choice, err);
 }
 
 static int write_page(const struct cli *cli, const struct run_view *view,
-                      struct err *err)
+                      UNUSED const struct options *chosen, struct err *err)
 {
     struct source_user *user = source_user_create(cli->store);
     struct dashboard_source source = {0};
@@ -116,17 +129,40 @@ static const struct format *find_format(const char *name)
 
 /* ---- both ---- */
 
-static int export_to_file(const struct cli *cli, const struct run_view *view,
-                          const struct format *format, const char *path,
-                          struct err *err)
+/* What goes together, where it goes together. */
+static int check_options(const struct options *chosen,
+                         const struct format *format,
+                         const struct run_view *view, struct err *err)
 {
-    char *part = start_file(path, err);
+    bool is_chosen = chosen->columns != NULL || chosen->filter != NULL;
+
+    if (format->write == write_page && (is_chosen || chosen->curves))
+        return err_set(err, ERR_USAGE,
+                       "--columns, --filter and --curves are for csv and "
+                       "jsonl");
+    if (chosen->curves && is_chosen)
+        return err_set(err, ERR_USAGE,
+                       "--curves has columns of its own: use it without "
+                       "--columns and --filter");
+    if (is_chosen && run_is_workflow(&view->row))
+        return err_set(err, ERR_USAGE,
+                       "run '%s' is a workflow: --columns and --filter are "
+                       "for trials",
+                       view->row.name);
+    return 0;
+}
+
+static int export_to_file(const struct cli *cli, const struct run_view *view,
+                          const struct format *format,
+                          const struct options *chosen, struct err *err)
+{
+    char *part = start_file(chosen->file, err);
     int status;
 
     if (part == NULL)
         return -1;
-    status = format->write(cli, view, err);
-    status = finish_file(path, part, status, err);
+    status = format->write(cli, view, chosen, err);
+    status = finish_file(chosen->file, part, status, err);
     free(part);
     return status;
 }
@@ -148,9 +184,10 @@ static int exec_export(const struct cli *cli, const void *options,
     as_file.output = format->output;
     status = run_view_open(&view, cli, operands[0], err);
     if (status == 0)
-        status =
-            is_file ? export_to_file(&as_file, &view, format, chosen->file, err)
-                    : format->write(&as_file, &view, err);
+        status = check_options(chosen, format, &view, err);
+    if (status == 0)
+        status = is_file ? export_to_file(&as_file, &view, format, chosen, err)
+                         : format->write(&as_file, &view, chosen, err);
     run_view_close(&view);
     return status;
 }
@@ -160,7 +197,9 @@ const struct cmd cmd_export = {
     .operands = "RUN",
     .summary = "write a run to a file: its trials or jobs, or a page",
     .details = "Writes one row per trial, with its state, values, "
-               "parameters, times and cause. For a workflow it writes one "
+               "parameters, times, cause and the last value of each metric. "
+               "--curves writes one row per value instead: trial, metric, "
+               "step, value and time. For a workflow it writes one "
                "row per job, with its step, copy, round and outputs. "
                "Numbers are exact, times are ISO 8601 in UTC. FILE "
                "appears only when it is complete.\n\n"
@@ -171,6 +210,9 @@ const struct cmd cmd_export = {
                "failed and 100 latest trials.",
     .examples = "smtune export mlp -o mlp.csv             # for a spreadsheet\n"
                 "smtune export mlp --format jsonl | jq .  # for programs\n"
+                "smtune export mlp --curves -o curves.csv # every value\n"
+                "smtune export mlp --columns id,lr,val_acc --filter "
+                "'val_acc > 0.9'\n"
                 "smtune export mlp --format html -o mlp.html  # for people\n",
     .completes = "run",
     .opts = opts,

@@ -6,21 +6,24 @@
 
 #include "cli/cmd.h"
 #include "cli/show/jobs/job_table.h"
-#include "cli/show/run/trial_table.h"
+#include "cli/show/run/trial_list.h"
 #include "orchestrator/job/states.h"
 
 struct options {
-    const char *state, *sort, *step, *tag;
+    const char *state, *sort, *step, *tag, *columns, *filter;
     int64_t limit;
 };
-
-static const char *const orders[] = {"number", "best", NULL};
 
 static const struct opt opts[] = {
     {"state", 's', OPT_CHOICE, offsetof(struct options, state), "STATE",
      "only trials in this state", 0, job_state_names},
-    {"sort", 0, OPT_CHOICE, offsetof(struct options, sort), "ORDER",
-     "number (default), or best first", 0, orders},
+    {"sort", 0, OPT_TEXT, offsetof(struct options, sort), "COLUMN",
+     "best: the best first; or a column, with :desc the largest first", 0,
+     NULL},
+    {"columns", 0, OPT_TEXT, offsetof(struct options, columns), "NAMES",
+     "only these columns, with commas between", 0, NULL},
+    {"filter", 0, OPT_TEXT, offsetof(struct options, filter), "EXPR",
+     "only trials for which the expression is true", 0, NULL},
     {"step", 0, OPT_TEXT, offsetof(struct options, step), "STEP",
      "only jobs of this step of a workflow", 0, NULL},
     {"tag", 0, OPT_TEXT, offsetof(struct options, tag), "TAG",
@@ -30,6 +33,11 @@ static const struct opt opts[] = {
     {0},
 };
 
+static bool is_sorted(const struct options *chosen, const char *order)
+{
+    return chosen->sort != NULL && strcmp(chosen->sort, order) == 0;
+}
+
 static int print_trials(const struct cli *cli, const struct run_view *view,
                         const struct options *chosen, struct err *err)
 {
@@ -37,17 +45,23 @@ static int print_trials(const struct cli *cli, const struct run_view *view,
         .run = view->row.id,
         .state = chosen->state,
         .tag = chosen->tag,
+        .order = is_sorted(chosen, "best") ? ORDER_BEST : ORDER_NUMBER,
+    };
+    const struct trial_choice choice = {
+        .detail = TRIAL_ALL,
+        .columns = chosen->columns,
+        .filter = chosen->filter,
+        .sort = is_sorted(chosen, "best") || is_sorted(chosen, "number")
+                    ? NULL
+                    : chosen->sort,
         .limit = chosen->limit,
-        .order = chosen->sort != NULL && strcmp(chosen->sort, "best") == 0
-                     ? ORDER_BEST
-                     : ORDER_NUMBER,
     };
 
     if (chosen->step != NULL)
         return err_set(err, ERR_USAGE,
                        "run '%s' is an experiment and has no steps",
                        view->row.name);
-    return trial_table_print(cli, view, &query, err);
+    return trial_list_print(cli, view, &query, &choice, err);
 }
 
 static int print_jobs(const struct cli *cli, const struct run_view *view,
@@ -56,9 +70,15 @@ static int print_jobs(const struct cli *cli, const struct run_view *view,
     const struct job_filter filter = {chosen->state, chosen->step, chosen->tag,
                                       chosen->limit};
 
-    if (chosen->sort != NULL && strcmp(chosen->sort, "best") == 0)
+    if (is_sorted(chosen, "best"))
         return err_set(err, ERR_USAGE,
                        "run '%s' is a workflow and has no best job",
+                       view->row.name);
+    if (chosen->columns != NULL || chosen->filter != NULL ||
+        (chosen->sort != NULL && !is_sorted(chosen, "number")))
+        return err_set(err, ERR_USAGE,
+                       "run '%s' is a workflow: --columns, --filter and "
+                       "--sort are for trials",
                        view->row.name);
     return job_table_print(cli, view, &filter, err);
 }
@@ -87,10 +107,19 @@ const struct cmd cmd_trials = {
                "have not ended well come behind them, and failed trials "
                "last. With several objectives the first one decides, and "
                "each must have a finite value.\n\n"
+               "The last value of each metric is a column, too: in JSON and "
+               "CSV always, in a table where --columns names it. A column's "
+               "name is that in CSV. --filter and the sort may use any "
+               "column, also one that is not shown; names with other "
+               "characters than letters, digits and _ need double quotes in "
+               "an expression. Trials without a value come last.\n\n"
                "For a workflow it lists the jobs, the copies and rounds "
                "of its steps, under the names that other commands accept.",
     .examples = "smtune trials last --sort best -n 5      # the five best\n"
                 "smtune trials mlp --state failed         # failed trials\n"
+                "smtune trials mlp --columns id,val_acc,seconds --sort "
+                "val_acc:desc\n"
+                "smtune trials mlp --filter 'val_acc > 0.9 and lr < 0.01'\n"
                 "smtune trials nightly --step train       # its copies\n"
                 "smtune trials mlp --tag good             # by your tag\n"
                 "smtune trials mlp -o jsonl | jq .params  # for programs\n",

@@ -332,7 +332,7 @@ static int print_front(const struct summary *summary, struct err *err)
     if (result == 0) {
         putchar('\n');
         front_view_print_size(front, stdout);
-        result = front_view_print(front, &cli, BEST_SHOWN, err);
+        result = front_view_print(front, &cli, BEST_SHOWN, NULL, err);
     }
     if (result == 0)
         front_view_plot(front, &cli);

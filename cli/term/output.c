@@ -123,11 +123,18 @@ static void jsonl_row(struct output *output, const struct value *cells)
 
 /* ---- CSV ---- */
 
+static bool is_metric(const struct table_column *column)
+{
+    return column->group != NULL && strcmp(column->group, "metrics") == 0;
+}
+
+/* What a program happens to print renames no other column. */
 static bool key_is_shared(const struct table_column *columns, size_t count,
                           size_t index)
 {
     for (size_t i = 0; i < count; i++) {
-        if (i != index && strcmp(columns[i].key, columns[index].key) == 0)
+        if (i != index && strcmp(columns[i].key, columns[index].key) == 0 &&
+            (is_metric(&columns[index]) || !is_metric(&columns[i])))
             return true;
     }
     return false;

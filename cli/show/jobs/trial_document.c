@@ -169,7 +169,7 @@ int trial_document_add(struct document *document, const struct cli *cli,
 
     if (run_find_trial(view, operand, &query.number, &job, err) < 0)
         return -1;
-    trial_table_init(&this.table, cli, view, TRIAL_ALL, err);
+    trial_table_init(&this.table, view, TRIAL_ALL);
     status = store_each_trial(view->store, &query, add_trial, &this, err);
     if (status == 0)
         status = notes_and_tags_add(document, cli, view, job, err);

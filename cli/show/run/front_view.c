@@ -17,7 +17,7 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "cli/show/run/run_view.h"
-#include "cli/show/run/trial_table.h"
+#include "cli/show/run/trial_list.h"
 #include "cli/term/document.h"
 #include "cli/term/plot_front.h"
 #include "cli/term/term.h"
@@ -119,7 +119,7 @@ bool front_view_has(const struct front_view *this, int64_t trial)
 struct listing {
     const struct front_view *front;
     struct trial_table table;
-    struct document *document; /* NULL: rows of the table's own */
+    struct document *document;
     int64_t limit, count;
     struct err *err;
 };
@@ -133,8 +133,6 @@ static int list_trial(void *user, const struct trial_row *trial)
     if (!pareto_front_has(listing->front->front, trial->number))
         return 0;
     listing->count++;
-    if (listing->document == NULL)
-        return trial_table_row(&listing->table, trial);
     trial_table_cells(&listing->table, trial);
     if (listing->count == 1)
         trial_table_fit_columns(&listing->table);
@@ -152,18 +150,26 @@ static int list(struct listing *listing)
     return status == ENOUGH ? 0 : status;
 }
 
-int front_view_print(struct front_view *this, const struct cli *cli,
-                     int64_t limit, struct err *err)
+static enum trial_taken is_on_front(void *user, const struct trial_row *trial)
 {
-    struct listing listing = {.front = this, .limit = limit, .err = err};
-    int status;
+    const struct front_view *this = user;
 
-    trial_table_init(&listing.table, cli, this->view, TRIAL_SETTING, err);
-    status = list(&listing);
-    if (status == 0)
-        status = trial_table_finish(&listing.table, err);
-    trial_table_clear(&listing.table);
-    return status;
+    return pareto_front_has(this->front, trial->number) ? TRIAL_TAKE
+                                                        : TRIAL_SKIP;
+}
+
+int front_view_print(struct front_view *this, const struct cli *cli,
+                     int64_t limit, const char *columns, struct err *err)
+{
+    const struct trial_query query = {
+        .run = this->view->row.id, .order = ORDER_BEST, .state = "succeeded"};
+    const struct trial_choice choice = {.detail = TRIAL_SETTING,
+                                        .columns = columns,
+                                        .limit = limit,
+                                        .take = is_on_front,
+                                        .user = this};
+
+    return trial_list_print(cli, this->view, &query, &choice, err);
 }
 
 static int add_size(const struct front_view *this, struct document *document,
@@ -205,7 +211,7 @@ int front_view_add(struct front_view *this, struct document *document,
     if (cli->output == OUTPUT_TABLE && pareto_front_count(this->front) == 0)
         return 0;
     status = add_size(this, document, err);
-    trial_table_init(&listing.table, cli, this->view, TRIAL_SETTING, err);
+    trial_table_init(&listing.table, this->view, TRIAL_SETTING);
     document_begin_list(document, "front", listing.table.columns,
                         listing.table.count);
     if (status == 0)

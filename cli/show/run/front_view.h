@@ -24,9 +24,9 @@ size_t front_view_count(const struct front_view *front);
 bool front_view_has(const struct front_view *front, int64_t trial);
 
 /* Its trials as rows, the best of the first objective first; at most `limit`,
- * 0: all. */
+ * 0: all. columns: as in trial_list.h. */
 int front_view_print(struct front_view *front, const struct cli *cli,
-                     int64_t limit, struct err *err);
+                     int64_t limit, const char *columns, struct err *err);
 /* The same as the list "front" of a document, of which people see a few, and
  * the part "front_size": count, hypervolume, and its reference point. */
 int front_view_add(struct front_view *front, struct document *document,

@@ -105,8 +105,7 @@ struct showing {
 
 static void start(struct showing *showing, const struct run_view *view)
 {
-    trial_table_init(&showing->table, showing->cli, view, TRIAL_SETTING,
-                     showing->err);
+    trial_table_init(&showing->table, view, TRIAL_SETTING);
     showing->count = showing->table.count + ADDED;
     showing->columns = mem_array(showing->count, sizeof(*showing->columns));
     showing->cells = mem_array(showing->count, sizeof(*showing->cells));

@@ -118,6 +118,7 @@ int run_document_outcomes(struct document *document,
 struct best {
     struct document *document;
     struct trial_table table;
+    struct err *err;
 };
 
 static int add_best(void *user, const struct trial_row *trial)
@@ -126,20 +127,20 @@ static int add_best(void *user, const struct trial_row *trial)
     const struct value *cells = trial_table_cells(&best->table, trial);
 
     return document_fields(best->document, "best", best->table.columns, cells,
-                           best->table.count, best->table.err);
+                           best->table.count, best->err);
 }
 
-static int add_best_trial(struct document *document, const struct cli *cli,
+static int add_best_trial(struct document *document,
                           const struct run_view *view, struct err *err)
 {
     struct trial_query query = {.run = view->row.id,
                                 .number = view->row.best_trial};
-    struct best best = {.document = document};
+    struct best best = {.document = document, .err = err};
     int status;
 
     if (query.number == 0)
         return 0;
-    trial_table_init(&best.table, cli, view, TRIAL_SETTING, err);
+    trial_table_init(&best.table, view, TRIAL_SETTING);
     status = store_each_trial(view->store, &query, add_best, &best, err);
     trial_table_clear(&best.table);
     return status;
@@ -161,7 +162,7 @@ int run_document_best(struct document *document, const struct cli *cli,
                       const struct run_view *view, struct err *err)
 {
     return view->objective_count > 1 ? add_front(document, cli, view, err)
-                                     : add_best_trial(document, cli, view, err);
+                                     : add_best_trial(document, view, err);
 }
 
 void run_document_hint(const struct cli *cli, const struct run_view *view)

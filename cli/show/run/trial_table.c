@@ -61,16 +61,14 @@ static struct table_column *add_outcomes(const struct run_view *view,
     return column;
 }
 
-void trial_table_init(struct trial_table *table, const struct cli *cli,
-                      const struct run_view *view, enum trial_detail detail,
-                      struct err *err)
+void trial_table_init(struct trial_table *table, const struct run_view *view,
+                      enum trial_detail detail)
 {
     size_t fixed =
         detail == TRIAL_ALL ? ARRAY_LEN(before) + ARRAY_LEN(after) : 1;
     struct table_column *column;
 
-    *table = (struct trial_table){
-        .view = view, .detail = detail, .cli = cli, .err = err};
+    *table = (struct trial_table){.view = view, .detail = detail};
     table->count = fixed + view->objective_count + view->outcome_count +
                    view->param_count + shows_feasible(view, detail) +
                    (shows_schedule(view, detail) ? ARRAY_LEN(scheduled) : 0);
@@ -96,7 +94,6 @@ void trial_table_init(struct trial_table *table, const struct cli *cli,
 
 void trial_table_clear(struct trial_table *table)
 {
-    output_destroy(table->output);
     free(table->columns);
     free(table->cells);
 }
@@ -159,46 +156,4 @@ void trial_table_fit_columns(struct trial_table *table)
             table->cells[i].type == VALUE_TEXT)
             table->columns[i].type = COLUMN_TEXT;
     }
-}
-
-static void start_output(struct trial_table *table)
-{
-    trial_table_fit_columns(table);
-    table->output = output_create(table->cli, table->columns, table->count);
-    output_when_empty(table->output, "no trials");
-}
-
-int trial_table_row(void *user, const struct trial_row *trial)
-{
-    struct trial_table *table = user;
-    const struct value *cells = trial_table_cells(table, trial);
-
-    if (table->output == NULL)
-        start_output(table);
-    return output_row(table->output, cells, table->err);
-}
-
-int trial_table_finish(struct trial_table *table, struct err *err)
-{
-    struct output *output;
-
-    if (table->output == NULL)
-        start_output(table);
-    output = table->output;
-    table->output = NULL;
-    return output_finish(output, err);
-}
-
-int trial_table_print(const struct cli *cli, const struct run_view *view,
-                      const struct trial_query *query, struct err *err)
-{
-    struct trial_table table;
-    int status;
-
-    trial_table_init(&table, cli, view, TRIAL_ALL, err);
-    status = store_each_trial(view->store, query, trial_table_row, &table, err);
-    if (status == 0)
-        status = trial_table_finish(&table, err);
-    trial_table_clear(&table);
-    return status;
 }

@@ -25,15 +25,10 @@ struct trial_table {
     struct table_column *columns; /* [count] */
     struct value *cells;          /* [count] */
     size_t count;
-    struct output *output; /* made for the first row */
-    const struct cli *cli;
-    struct err *err; /* of trial_table_row */
 };
 
-/* err, of the caller's, is where trial_table_row says what went wrong. */
-void trial_table_init(struct trial_table *table, const struct cli *cli,
-                      const struct run_view *view, enum trial_detail detail,
-                      struct err *err);
+void trial_table_init(struct trial_table *table, const struct run_view *view,
+                      enum trial_detail detail);
 void trial_table_clear(struct trial_table *table);
 
 /* The trial's cells: [table->count], the table's, until the next call. */
@@ -43,15 +38,5 @@ const struct value *trial_table_cells(struct trial_table *table,
 /* The record does not say which parameters are words: the cells do that were
  * made last. */
 void trial_table_fit_columns(struct trial_table *table);
-
-/* Writes it as a row. For store_each_trial, with the table as user. */
-int trial_table_row(void *user, const struct trial_row *trial);
-/* Ends the output, also where there was no row. 0, or -1. */
-int trial_table_finish(struct trial_table *table, struct err *err);
-
-/* Trials with all that is known of them, from the first row to the last. 0, or
- * -1. */
-int trial_table_print(const struct cli *cli, const struct run_view *view,
-                      const struct trial_query *query, struct err *err);
 
 #endif
