@@ -27,6 +27,18 @@
     " AND job.state = 'succeeded' AND job.violation = 0"                       \
     " AND " HAS_FINITE_VALUES
 
+/* The same of settings with several trials each: those with most of them come
+ * first, then the mean decides. */
+#define BEST_SETTING(what, direction)                                          \
+    "SELECT " what " FROM job_value AS v JOIN job ON job.id = v.job_id"        \
+    " WHERE v.run_id = run.id AND v.idx = 0 AND " IS_FINITE("v")               \
+    " AND job.state = 'succeeded' AND job.violation = 0"                       \
+    " AND " HAS_FINITE_VALUES " GROUP BY (job.number - 1) / run.repeats"       \
+    " ORDER BY count(*) DESC, avg(v.value)" direction ", min(v.job_id) LIMIT 1"
+#define BEST_OF(direction)                                                     \
+    "iif(run.repeats > 1, (" BEST_SETTING("min(v.job_id)", direction) "),"     \
+    " (" BEST_JOB " ORDER BY v.value" direction ", v.job_id LIMIT 1))"
+
 /* Of the run's jobs, by id. */
 #define WITH_VALUE(which)                                                      \
     "SELECT v.job_id FROM run_objective AS r CROSS JOIN job_value AS v"        \
@@ -59,7 +71,9 @@
     " iif(EXISTS (SELECT 1 FROM run_outcome WHERE run_id = run.id),"           \
     COUNTED(" AND state = 'succeeded' AND violation > 0") ", 0),"              \
     NONFINITE ","                                                              \
-    " best.number, best_value.value,"                                          \
+    " best.number, iif(run.repeats > 1, iif(o.goal = 'maximize',"              \
+    "   (" BEST_SETTING("avg(v.value)", " DESC") "),"                          \
+    "   (" BEST_SETTING("avg(v.value)", "") ")), best_value.value),"           \
     " (SELECT count(*) FROM run_step WHERE run_id = run.id),"                  \
     " (SELECT count(*) FROM attempt AS a"                                      \
     "   CROSS JOIN job ON job.id = a.job_id"                                   \
@@ -68,8 +82,7 @@
     " FROM run"                                                                \
     " LEFT JOIN run_objective AS o ON o.run_id = run.id AND o.idx = 0"         \
     " LEFT JOIN job AS best ON best.id = iif(o.goal = 'maximize',"             \
-    "   (" BEST_JOB " ORDER BY v.value DESC, v.job_id LIMIT 1),"               \
-    "   (" BEST_JOB " ORDER BY v.value, v.job_id LIMIT 1))"                    \
+    "   " BEST_OF(" DESC") ", " BEST_OF("") ")"                                \
     " LEFT JOIN job_value AS best_value"                                       \
     "   ON best_value.job_id = best.id AND best_value.idx = 0"
 /* clang-format on */

@@ -40,6 +40,7 @@ struct run_new {
     const char *spec_path; /* absolute, or "" */
     const char *work_directory;
     uint64_t seed;
+    int64_t repeats;            /* trials of each setting; 0: 1 */
     const char *const *metrics; /* objectives */
     const char *const *goals;   /* minimize | maximize */
     size_t objective_count;

@@ -133,6 +133,7 @@ static const char *run_detail(struct store *store, const struct run_new *run)
         detail_rungs(detail, run);
     if (run->step_count > 0)
         detail_texts(detail, "steps", run->steps, run->step_count);
+    detail_int_unless_0(detail, "repeats", run->repeats);
     detail_int_unless_0(detail, "parent_id", run->parent);
     detail_int_unless_0(detail, "parent_job", run->parent_job);
     free(outcomes);
@@ -155,6 +156,7 @@ int store_add_run(struct store *store, const struct run_new *run, int64_t *id,
         [RUN_CELL_ENGINE_PID] = value_int(0),
         [RUN_CELL_BOOT_ID] = value_text(""),
         [RUN_CELL_CREATED_MS] = value_int(run->time_ms),
+        [RUN_CELL_REPEATS] = int_unless(run->repeats, 0),
         [RUN_CELL_PARENT_ID] = int_unless(run->parent, 0),
         [RUN_CELL_PARENT_JOB] = int_unless(run->parent_job, 0),
     };

@@ -174,7 +174,7 @@ static int print_checkpoints(const struct run_view *view, struct err *err)
 static int show_best_setting(const struct cli *cli, const struct run_view *view,
                              const struct options *chosen, struct err *err)
 {
-    int64_t replicates = replicates_of_run(view);
+    int64_t replicates = view->row.repeats;
 
     if (replicates <= 1)
         return show_best(cli, view, chosen, err);
@@ -217,7 +217,7 @@ const struct cmd cmd_best = {
                "finite value. With several objectives the result is the "
                "Pareto front: all trials that no other trial beats in one "
                "objective without being worse in another. A plot shows "
-               "two objectives. With search.duplicates, settings are "
+               "two objectives. With `repeats`, settings are "
                "compared by the mean of their trials, and the deviation "
                "of a single trial is shown. Settings with missing trials "
                "come last.\n\n"

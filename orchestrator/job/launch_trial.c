@@ -39,6 +39,8 @@ static struct value *columns(const void *user,
     values[count + EXTRA_TRIAL] = value_int(subject->trial->number);
     values[count + EXTRA_RUN] = value_text(subject->run_name);
     values[count + EXTRA_DIR] = value_text(places->directory);
+    values[count + EXTRA_REPEAT] = value_int(
+        experiment_repeat(subject->experiment, subject->trial->number));
     values[count + EXTRA_CHECKPOINT_DIR] =
         value_text(places->checkpoint_directory);
     if (subject->resource > 0)

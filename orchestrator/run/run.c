@@ -152,6 +152,8 @@ static int add_experiment(struct run *run, struct run_new *row, struct err *err)
     }
     row->kind = "experiment";
     row->seed = experiment->search.seed;
+    if (experiment->search.replicates > 1)
+        row->repeats = (int64_t)experiment->search.replicates;
     row->metrics = metrics;
     row->goals = goals;
     row->objective_count = objective_count;

@@ -86,6 +86,7 @@ enum stored_as {
     /* That its user gave it since; 0: its file's. */                          \
     X(RUN_CELL_BUDGET_TRIALS, budget_trials, INT, budget_trials)               \
     X(RUN_CELL_BUDGET_TIME_MS, budget_time_ms, INT, budget_time_ms)            \
+    X(RUN_CELL_REPEATS, repeats, INT, repeats) /* of a setting; 0: 1 */        \
     X(RUN_CELL_REVISION, revision, TEXT, revision) /* of its code, by git */
 
 #define JOB_COLUMNS(KEY, X)                                                    \

@@ -37,6 +37,8 @@ CREATE TABLE run (
     -- What its user gave it after it had begun; NULL: as its file has it.
     budget_trials INTEGER,
     budget_time_ms INTEGER,
+    -- How many trials each setting gets; NULL: 1.
+    repeats INTEGER,
     -- The commit of git that its last engine found the code at, with "-dirty"
     -- behind it where files that git keeps had changed since; NULL: none.
     revision TEXT

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`search.duplicates`: settings that come again."""
+"""`search.duplicates` and `repeats`: settings that come again."""
 
 import sqlite3
 import statistics
@@ -81,12 +81,14 @@ def test_reuse_says_so_over_stdio(smtune, file):
 
 @pytest.mark.parametrize("goal", ["minimize", "maximize"])
 def test_replicates_are_judged_by_their_mean(smtune, run, goal):
-    rows = run("echo loss=${{ x + (trial * 7 % 5) * 0.75 }}",
-               duplicates="{replicate: 3}", trials=21, method="sobol",
+    rows = run("echo loss=${{ x + (trial * 7 % 5) * 0.75 }} "
+               "repeat=${{ repeat }}", duplicates=None,
+               repeats=3, trials=21, method="sobol",
                objective=f"{{metric: loss, goal: {goal}}}")
     settings = [rows[i:i + 3] for i in range(0, 21, 3)]
     for setting in settings:
         assert all(t["params"] == setting[0]["params"] for t in setting)
+        assert [t["metrics"]["repeat"] for t in setting] == [1, 2, 3]
     better = min if goal == "minimize" else max
     best = better(settings,
                   key=lambda s: statistics.mean(t["value"] for t in s))
@@ -96,6 +98,7 @@ def test_replicates_are_judged_by_their_mean(smtune, run, goal):
     assert shown["value"] == pytest.approx(statistics.mean(values))
     assert shown["deviation"] == pytest.approx(statistics.stdev(values))
     assert shown["replicates"] == 3
+    assert smtune.json("ls")[0]["best"] == pytest.approx(shown["value"])
     ranked = smtune.json("best", "exp", "-n", 100)
     assert len(ranked) == 7
     means = [row["value"] for row in ranked]
@@ -104,7 +107,14 @@ def test_replicates_are_judged_by_their_mean(smtune, run, goal):
 
 
 def test_a_setting_that_lacks_trials_comes_last(smtune, run):
-    rows = run(duplicates="{replicate: 4}", trials=10, method="sobol")
+    rows = run(duplicates=None, repeats=4, trials=10, method="sobol")
     assert rows[8]["params"] == rows[9]["params"]
     ranked = smtune.json("best", "exp", "-n", 5)
     assert [row["replicates"] for row in ranked] == [4, 4, 2]
+
+
+def test_repeats_and_reuse_exclude_each_other(smtune, file):
+    result = smtune("validate", file(repeats=2))
+    assert result.returncode == 3
+    assert "'search.duplicates: reuse' evaluates no setting twice, and " \
+        "'repeats' is 2" in result.stderr

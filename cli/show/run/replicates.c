@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "cli/show/run/trial_table.h"
-#include "orchestrator/run/run.h"
 
 struct setting {
     int64_t index; /* in the order tried */
@@ -21,19 +20,6 @@ struct settings {
     struct setting *items;
     size_t count, capacity;
 };
-
-int64_t replicates_of_run(const struct run_view *view)
-{
-    struct experiment *experiment =
-        run_read_experiment(view->store, view->row.id, NULL);
-    uint64_t replicates = 1;
-
-    if (experiment != NULL &&
-        experiment->search.duplicates == DUPLICATES_REPLICATE)
-        replicates = experiment->search.replicates;
-    experiment_destroy(experiment);
-    return (int64_t)replicates;
-}
 
 /* Trials come by number, so that a setting's stand together. The sums are
  * those of B. P. Welford, "Note on a method for calculating corrected sums of

@@ -13,9 +13,6 @@
  * with the best mean. One objective.
  */
 
-/* How often the run tries each setting; 1 where nothing else is known. */
-int64_t replicates_of_run(const struct run_view *view);
-
 /* Writes the best setting as an object (count 0), or the `count` best as rows:
  * a trial's columns, with the mean as its value and the id of its first trial,
  * and `deviation` (of a single value; null for one) and `replicates`. Settings

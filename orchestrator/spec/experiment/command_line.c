@@ -44,6 +44,8 @@ int command_line_print(const struct command_line *line, struct buf *out,
     values[count + EXTRA_TRIAL] = value_int(line->trial);
     values[count + EXTRA_RUN] = value_text(line->run);
     values[count + EXTRA_DIR] = value_text(line->directory);
+    values[count + EXTRA_REPEAT] =
+        value_int(experiment_repeat(line->experiment, line->trial));
     values[count + EXTRA_CHECKPOINT_DIR] =
         value_text(line->checkpoint_directory);
     if (line->resource > 0 && line->resource != SCHEDULE_NO_MAX)

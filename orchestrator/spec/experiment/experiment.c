@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/spec/experiment/experiment.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,17 +99,29 @@ static void build_objectives(struct build *build, const struct conf_node *node)
     experiment->search.objective_count = experiment->objective_count;
 }
 
-static void build_duplicates(struct strategy_options *search,
-                             const struct conf_node *node)
+static void build_duplicates(struct build *build, const struct conf_node *root)
 {
-    if (node == NULL)
+    struct strategy_options *search = &build->experiment->search;
+    const struct conf_node *node =
+        conf_get(conf_get(root, "search"), "duplicates");
+
+    search->replicates = (uint64_t)conf_read_int(root, "repeats", 1);
+    if (search->replicates > 1)
+        search->duplicates = DUPLICATES_REPLICATE;
+    if (node == NULL || node->type != CONF_TEXT ||
+        strcmp(node->text, "reuse") != 0)
         return;
-    if (node->type == CONF_TEXT && strcmp(node->text, "reuse") == 0)
-        search->duplicates = DUPLICATES_REUSE;
-    if (node->type != CONF_MAP)
-        return;
-    search->duplicates = DUPLICATES_REPLICATE;
-    search->replicates = (uint64_t)conf_read_int(node, "replicate", 1);
+    if (search->replicates > 1)
+        diags_add(build->diags, node->place, "remove one of them",
+                  "'search.duplicates: reuse' evaluates no setting twice, and "
+                  "'repeats' is %" PRIu64,
+                  search->replicates);
+    search->duplicates = DUPLICATES_REUSE;
+}
+
+int64_t experiment_repeat(const struct experiment *experiment, int64_t trial)
+{
+    return (trial - 1) % (int64_t)experiment->search.replicates + 1;
 }
 
 static void build_learning_rates(struct build *build,
@@ -135,7 +148,6 @@ static void build_search(struct build *build, const struct conf_node *node)
     search->grid_points =
         (uint64_t)conf_read_int(node, "points", DEFAULT_GRID_POINTS);
     build_learning_rates(build, node);
-    build_duplicates(search, conf_get(node, "duplicates"));
 }
 
 /* What needs one number to compare has no meaning with many. */
@@ -244,6 +256,7 @@ static void build_all(struct build *build)
     build_objectives(build, conf_get(root, "objective"));
     experiment_build_outcomes(build, conf_get(root, "outcomes"));
     build_search(build, conf_get(root, "search"));
+    build_duplicates(build, root);
     experiment_build_schedule(build, root);
     executor_build(build, conf_get(root, "executor"),
                    &build->experiment->executor);

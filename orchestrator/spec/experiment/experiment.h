@@ -97,6 +97,7 @@ enum extra_column {
     EXTRA_RUN,            /* run: the run's name */
     EXTRA_DIR,            /* dir: the trial's directory */
     EXTRA_CHECKPOINT_DIR, /* checkpoint_dir */
+    EXTRA_REPEAT,         /* repeat: which trial of its setting, from 1 */
     EXTRA_RESOURCE, /* the schedule's name for it, where there is a schedule: up
                        to which resource the attempt runs, null without a max */
     EXTRA_COUNT
@@ -159,6 +160,8 @@ void experiment_destroy(struct experiment *experiment);
 /* How many trials at once, so far as the file decides that; 0: as many as the
  * machine has CPUs for. */
 int64_t experiment_parallel(const struct experiment *experiment);
+/* Which trial of its setting the trial is: 1, 2 ... to the file's `repeats`. */
+int64_t experiment_repeat(const struct experiment *experiment, int64_t trial);
 
 /* Has the strategy try first what the file asks for. -1 as strategy_enqueue. */
 int experiment_enqueue(const struct experiment *experiment,

@@ -180,19 +180,6 @@ static const struct schema_key run_element = {
     .type = SCHEMA_TEXT | SCHEMA_INT,
 };
 
-static const struct schema_key replicate_keys[] = {
-    {
-        .name = "replicate",
-        .type = SCHEMA_INT,
-        .required = true,
-        .min = 2,
-        .max = 1000,
-        .doc = "The number of trials of every setting.",
-        .example = "3",
-    },
-    {.name = NULL},
-};
-
 static const struct schema_key search_keys[] = {
     {
         .name = "method",
@@ -248,16 +235,14 @@ static const struct schema_key search_keys[] = {
     },
     {
         .name = "duplicates",
-        .type = SCHEMA_TEXT | SCHEMA_MAP,
+        .type = SCHEMA_TEXT,
         .choices = duplicates,
-        .keys = replicate_keys,
         .doc = "The treatment of a setting that was evaluated before: "
                "skip evaluates no setting twice if others are left; reuse "
-               "lets the method suggest it, and uses its result; "
-               "{replicate: k} evaluates every setting k times in a row, "
-               "and compares the means.",
+               "lets the method suggest it, and uses its result. `repeats` "
+               "evaluates every setting several times.",
         .fallback = "skip",
-        .example = "{replicate: 3}",
+        .example = "reuse",
     },
     {.name = NULL},
 };
@@ -458,6 +443,18 @@ const struct schema_key experiment_schema[] = {
         .doc = "The search method.",
         .fallback = "auto",
         .example = "{method: sobol, seed: 1}",
+    },
+    {
+        .name = "repeats",
+        .known_as = "replicates replicate n_repeats seeds",
+        .type = SCHEMA_INT,
+        .min = 1,
+        .max = 1000,
+        .doc = "The number of trials of every setting, in a row. Settings "
+               "are compared by the mean. In a trial, ${{ repeat }} is 1, "
+               "2 ... of its setting, for its random seed.",
+        .fallback = "1",
+        .example = "3",
     },
     {
         .name = "warm_start",

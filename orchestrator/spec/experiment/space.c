@@ -199,9 +199,9 @@ static int read_param(struct build *build, const struct conf_node *node,
 
 /* The names of those that have one of their own. */
 static const char *const extra_names[] = {
-    [EXTRA_TRIAL] = "trial", [EXTRA_RUN] = "run",
-    [EXTRA_DIR] = "dir",     [EXTRA_CHECKPOINT_DIR] = "checkpoint_dir",
-    [EXTRA_RESOURCE] = NULL,
+    [EXTRA_TRIAL] = "trial",   [EXTRA_RUN] = "run",
+    [EXTRA_DIR] = "dir",       [EXTRA_CHECKPOINT_DIR] = "checkpoint_dir",
+    [EXTRA_REPEAT] = "repeat", [EXTRA_RESOURCE] = NULL,
 };
 
 bool experiment_is_own_column(const char *name)

@@ -33,8 +33,8 @@ static size_t draw_method(struct rng *rng)
 static void add_search(struct scenario *scenario, struct rng *rng,
                        struct buf *text)
 {
-    static const char *const duplicates[] = {"skip", "skip", "reuse",
-                                             "{replicate: 2}"};
+    static const char *const duplicates[] = {
+        "}\n", "}\n", ", duplicates: reuse}\n", "}\nrepeats: 2\n"};
     size_t method = draw_method(rng);
     bool is_grid = strcmp(methods[method].name, "grid") == 0;
 
@@ -47,10 +47,9 @@ static void add_search(struct scenario *scenario, struct rng *rng,
         buf_add_string(text, "  x: {type: float, min: 0, max: 1}\n");
     if (rng_percent(rng, 20))
         buf_add_string(text, "enqueue: [{k: 2}, {c: b, k: 1}]\n");
-    buf_printf(
-        text, "search: {method: %s, seed: %" PRId64 ", duplicates: %s}\n",
-        methods[method].name, rng_between(rng, 0, 1000),
-        is_grid ? "skip" : duplicates[rng_below(rng, ARRAY_LEN(duplicates))]);
+    buf_printf(text, "search: {method: %s, seed: %" PRId64 "%s",
+               methods[method].name, rng_between(rng, 0, 1000),
+               duplicates[is_grid ? 0 : rng_below(rng, ARRAY_LEN(duplicates))]);
 }
 
 static const struct scenario_schedule schedules[] = {
