@@ -175,3 +175,14 @@ int store_add_metric(struct store *store, const struct metric_new *metric,
                value_int(metric->attempt), value_int(metric->time_ms)),
         err);
 }
+
+int store_thin_metric(struct store *store, int64_t job, const char *name,
+                      struct err *err)
+{
+    int64_t name_id;
+
+    if (metric_name_id(store, name, &name_id, err) < 0)
+        return -1;
+    return store_change(store, DELETE_HALF_OF_METRIC,
+                        VALUES(value_int(job), value_int(name_id)), err);
+}

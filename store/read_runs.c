@@ -27,18 +27,6 @@
     " AND job.state = 'succeeded' AND job.violation = 0"                       \
     " AND " HAS_FINITE_VALUES
 
-/* The same of settings with several trials each: those with most of them come
- * first, then the mean decides. */
-#define BEST_SETTING(what, direction)                                          \
-    "SELECT " what " FROM job_value AS v JOIN job ON job.id = v.job_id"        \
-    " WHERE v.run_id = run.id AND v.idx = 0 AND " IS_FINITE("v")               \
-    " AND job.state = 'succeeded' AND job.violation = 0"                       \
-    " AND " HAS_FINITE_VALUES " GROUP BY (job.number - 1) / run.repeats"       \
-    " ORDER BY count(*) DESC, avg(v.value)" direction ", min(v.job_id) LIMIT 1"
-#define BEST_OF(direction)                                                     \
-    "iif(run.repeats > 1, (" BEST_SETTING("min(v.job_id)", direction) "),"     \
-    " (" BEST_JOB " ORDER BY v.value" direction ", v.job_id LIMIT 1))"
-
 /* Of the run's jobs, by id. */
 #define WITH_VALUE(which)                                                      \
     "SELECT v.job_id FROM run_objective AS r CROSS JOIN job_value AS v"        \
@@ -71,9 +59,7 @@
     " iif(EXISTS (SELECT 1 FROM run_outcome WHERE run_id = run.id),"           \
     COUNTED(" AND state = 'succeeded' AND violation > 0") ", 0),"              \
     NONFINITE ","                                                              \
-    " best.number, iif(run.repeats > 1, iif(o.goal = 'maximize',"              \
-    "   (" BEST_SETTING("avg(v.value)", " DESC") "),"                          \
-    "   (" BEST_SETTING("avg(v.value)", "") ")), best_value.value),"           \
+    " best.number, best_value.value,"                                          \
     " (SELECT count(*) FROM run_step WHERE run_id = run.id),"                  \
     " (SELECT count(*) FROM attempt AS a"                                      \
     "   CROSS JOIN job ON job.id = a.job_id"                                   \
@@ -82,7 +68,8 @@
     " FROM run"                                                                \
     " LEFT JOIN run_objective AS o ON o.run_id = run.id AND o.idx = 0"         \
     " LEFT JOIN job AS best ON best.id = iif(o.goal = 'maximize',"             \
-    "   " BEST_OF(" DESC") ", " BEST_OF("") ")"                                \
+    "   (" BEST_JOB " ORDER BY v.value DESC, v.job_id LIMIT 1),"               \
+    "   (" BEST_JOB " ORDER BY v.value, v.job_id LIMIT 1))"                    \
     " LEFT JOIN job_value AS best_value"                                       \
     "   ON best_value.job_id = best.id AND best_value.idx = 0"
 /* clang-format on */
@@ -136,6 +123,36 @@ static void read_run(sqlite3_stmt *statement, struct run_row *row)
     row->queued = sqlite3_column_int64(statement, AT_QUEUED);
 }
 
+/* Of settings with several trials each, those with most of them come first, then
+ * the mean decides. */
+static int read_best_setting(struct store *store, struct run_row *run,
+                             struct err *err)
+{
+    bool is_maximized = strcmp(run->goal, "maximize") == 0;
+    const struct value key[] = {value_int(run->id), value_int(run->repeats),
+                                value_int(is_maximized ? -1 : 1)};
+    sqlite3_stmt *statement = store_query_kept(
+        store,
+        "SELECT min(job.number), avg(v.value)"
+        " FROM job_value AS v JOIN job ON job.id = v.job_id"
+        " WHERE v.run_id = ?1 AND v.idx = 0 AND job.state = 'succeeded'"
+        " AND job.violation = 0 AND " HAS_FINITE_VALUES
+        " GROUP BY (job.number - 1) / ?2"
+        " ORDER BY count(*) DESC, avg(v.value) * ?3, min(job.number) LIMIT 1",
+        key, ARRAY_LEN(key), err);
+    int result;
+
+    if (statement == NULL)
+        return -1;
+    result = store_step(store, statement, err);
+    if (result > 0) {
+        run->best_trial = sqlite3_column_int64(statement, 0);
+        run->best = sqlite3_column_double(statement, 1);
+    }
+    store_query_end(store, statement);
+    return result < 0 ? -1 : 0;
+}
+
 /* Ends the query. *count is the number of rows handed out. */
 static int each_run(struct store *store, sqlite3_stmt *statement,
                     int (*row)(void *user, const struct run_row *run),
@@ -149,7 +166,9 @@ static int each_run(struct store *store, sqlite3_stmt *statement,
     while ((result = store_step(store, statement, err)) > 0) {
         read_run(statement, &run);
         ++*count;
-        result = row(user, &run);
+        result = run.repeats > 1 ? read_best_setting(store, &run, err) : 0;
+        if (result == 0)
+            result = row(user, &run);
         if (result != 0)
             break;
     }

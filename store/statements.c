@@ -113,6 +113,15 @@ static const char *const texts[STATEMENT_COUNT] = {
     [SELECT_METRIC_NAME] = "SELECT id FROM metric_name WHERE name = ?1",
     [INSERT_METRIC_NAME] = "INSERT INTO metric_name (name) VALUES (?1)",
     [REPLACE_METRIC] = "REPLACE INTO metric VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    [DELETE_HALF_OF_METRIC] =
+        "DELETE FROM metric WHERE job_id = ?1 AND name_id = ?2 AND step IN ("
+        "SELECT step FROM (SELECT step, row_number() OVER (ORDER BY step)"
+        "  AS place FROM metric WHERE job_id = ?1 AND name_id = ?2)"
+        " WHERE place % 2 = 0"
+        " EXCEPT SELECT * FROM (SELECT step FROM metric WHERE job_id = ?1"
+        "  AND name_id = ?2 AND value IS NOT NULL ORDER BY value LIMIT 1)"
+        " EXCEPT SELECT * FROM (SELECT step FROM metric WHERE job_id = ?1"
+        "  AND name_id = ?2 ORDER BY value DESC LIMIT 1))",
     [INSERT_EVENT] = "INSERT INTO event (run_id, job_id, attempt_id, time_ms,"
                      " event, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     [INSERT_EARLIER_RESULT] =

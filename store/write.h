@@ -269,6 +269,10 @@ struct metric_new {
 /* One point of a metric's curve; the same (job, name, step) again replaces. */
 int store_add_metric(struct store *store, const struct metric_new *metric,
                      struct err *err);
+/* Removes every second point of a job's curve; its first, smallest and largest
+ * ones stay. */
+int store_thin_metric(struct store *store, int64_t job, const char *name,
+                      struct err *err);
 
 /* A result of an earlier run that the strategy knew from the beginning. */
 struct earlier_row {

@@ -49,6 +49,7 @@ struct metric_reader {
     struct series *series;
     size_t series_count, series_capacity;
     int64_t last_step; /* of a series that has none yet */
+    int64_t left_out;  /* values of metrics without a place */
 };
 
 /* Where metrics go, and what they are of. */
@@ -157,14 +158,26 @@ static bool is_step(double value)
     return value >= 0 && value <= step_max && value == floor(value);
 }
 
+void metric_reader_reserve(struct metric_reader *reader, const char *name)
+{
+    series_of(reader, name, strlen(name));
+}
+
+int64_t metric_reader_left_out(const struct metric_reader *reader)
+{
+    return reader->left_out;
+}
+
 /* `step` -1: none was said. */
 static void emit(const struct sink *sink, const char *name, size_t length,
                  int64_t step, double value)
 {
     struct series *series = series_of(sink->reader, name, length);
 
-    if (series == NULL)
+    if (series == NULL) {
+        sink->reader->left_out++;
         return;
+    }
     series->last_step = step >= 0 ? step : series->last_step + 1;
     sink->found(sink->user, series->name, series->last_step, value);
 }

@@ -68,6 +68,11 @@ void metric_rules_destroy(struct metric_rules *rules);
 struct metric_reader *metric_reader_create(struct metric_rules *rules,
                                            int64_t last_step);
 void metric_reader_destroy(struct metric_reader *reader);
+/* A metric that always has a place; others have one while there are fewer than
+ * 1000 names. To be called before the first byte. */
+void metric_reader_reserve(struct metric_reader *reader, const char *name);
+/* How many values were found that had no place. */
+int64_t metric_reader_left_out(const struct metric_reader *reader);
 void metric_reader_feed(struct metric_reader *reader, const void *bytes,
                         size_t length, metric_fn found, void *user);
 /* The file is at its end: a last line without a newline counts. */

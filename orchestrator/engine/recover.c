@@ -6,6 +6,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "orchestrator/engine/core/metric.h"
 #include "orchestrator/engine/core/queues.h"
 #include "orchestrator/engine/core/take_up.h"
 #include "orchestrator/engine/settle.h"
@@ -56,6 +57,7 @@ static int reattach(struct taking_up *taking_up, struct job *job)
         job->is_adopted = true;
         job->metric_files = metric_files_create(directory, job->spec->metrics,
                                                 engine->reported, job->from);
+        engine_reserve_metrics(engine, job);
         engine_track_live(engine, job);
         if (job->wish != WISH_NONE)
             executor_cancel(job->executor, job->attempt, CANCEL_TERM);

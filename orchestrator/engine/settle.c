@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "orchestrator/engine/core/announce.h"
 #include "orchestrator/engine/core/chain.h"
+#include "orchestrator/engine/core/metric.h"
 #include "orchestrator/engine/core/queues.h"
 #include "orchestrator/engine/core/shortage.h"
 #include "orchestrator/engine/core/source.h"
@@ -173,6 +174,7 @@ static void settle_as(struct engine *engine, struct job *job,
     struct attempt_end row;
 
     follow_durations(engine, end);
+    engine_finish_metrics(engine, job);
     note_beginning(job);
     engine_follow_reserves(job, end);
     event = decide(engine, job, checkpoint, log);

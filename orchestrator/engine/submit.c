@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "executors/attempt/backlog.h"
+#include "orchestrator/engine/core/metric.h"
 #include "orchestrator/engine/core/queues.h"
 #include "orchestrator/engine/core/shortage.h"
 #include "orchestrator/engine/core/transaction.h"
@@ -27,6 +28,7 @@ static void hand_over(struct engine *engine, struct job *job)
     job->metric_files =
         metric_files_create(launch_spec(job->launch)->directory,
                             job->spec->metrics, engine->reported, job->from);
+    engine_reserve_metrics(engine, job);
     LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, job->number,
         "handed over attempt=%" PRId64 " directory=%s", job->attempt_number,
         launch_spec(job->launch)->directory);

@@ -44,7 +44,7 @@ void job_destroy(struct job *job)
     launch_destroy(job->launch);
     metric_files_destroy(job->metric_files);
     for (size_t i = 0; i < job->curve_count; i++)
-        free(job->curves[i].name);
+        curve_clear(&job->curves[i]);
     free(job->curves);
     for (char **node = job->avoid; node != NULL && *node != NULL; node++)
         free(*node);
@@ -94,35 +94,45 @@ static void follow_outcomes(struct job *job,
     }
 }
 
-static struct job_curve *find_curve(struct job *job, const char *name)
+static bool is_wanted(const struct experiment *experiment, const char *name)
 {
-    struct job_curve *curve;
-
-    for (size_t i = 0; i < job->curve_count; i++) {
-        if (strcmp(job->curves[i].name, name) == 0)
-            return &job->curves[i];
-    }
-    if (job->curve_count == JOB_MAX_CURVES)
-        return NULL;
-    job->curves =
-        mem_resize(job->curves, job->curve_count + 1, sizeof(*job->curves));
-    curve = &job->curves[job->curve_count++];
-    *curve = (struct job_curve){.name = mem_copy_string(name)};
-    return curve;
+    for (size_t i = 0; i < experiment->objective_count; i++)
+        if (strcmp(experiment->objectives[i].metric, name) == 0)
+            return true;
+    for (size_t i = 0; i < experiment->outcome_count; i++)
+        if (strcmp(experiment->outcomes[i].metric, name) == 0)
+            return true;
+    return false;
 }
 
-bool job_add_metric(struct job *job, const struct experiment *experiment,
-                    const char *name, double value)
+static struct job_curve *find_curve(struct job *job,
+                                    const struct experiment *experiment,
+                                    const char *name)
 {
-    struct job_curve *curve;
+    uint32_t hash = curve_hash(name);
 
+    for (size_t i = 0; i < job->curve_count; i++) {
+        if (job->curves[i].hash == hash &&
+            strcmp(job->curves[i].name, name) == 0)
+            return &job->curves[i];
+    }
+    if (job->curve_count >= JOB_MAX_CURVES && !is_wanted(experiment, name)) {
+        job->points_left_out++;
+        return NULL;
+    }
+    job->curves = mem_grow(job->curves, job->curve_count, &job->curve_capacity,
+                           sizeof(*job->curves));
+    curve_init(&job->curves[job->curve_count], name);
+    return &job->curves[job->curve_count++];
+}
+
+struct job_curve *job_add_metric(struct job *job,
+                                 const struct experiment *experiment,
+                                 const char *name, double value)
+{
     follow_objectives(job, experiment, name, value);
     follow_outcomes(job, experiment, name, value);
-    curve = find_curve(job, name);
-    if (curve == NULL)
-        return false;
-    curve->last = value;
-    return curve->points++ < JOB_MAX_POINTS;
+    return find_curve(job, experiment, name);
 }
 
 double *job_objectives(const struct job *job,

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/value.h"
 #include "executors/executor.h"
+#include "orchestrator/job/curve.h"
 #include "orchestrator/job/links.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/spec/experiment/experiment.h"
@@ -32,14 +33,7 @@ enum job_wish {
 /* What it made is hashed before it is over, for others to take. */
 enum job_seal { SEAL_NONE, SEAL_WAITS, SEAL_DONE };
 
-/* How many points were kept of one metric, and what it said last. */
-struct job_curve {
-    char *name;
-    int64_t points;
-    double last;
-};
-
-enum { JOB_MAX_CURVES = 64, JOB_MAX_POINTS = 10000, JOB_HANDLE_MAX = 32 };
+enum { JOB_MAX_CURVES = 1000, JOB_HANDLE_MAX = 32 };
 
 struct launch;
 struct metric_files;
@@ -89,7 +83,8 @@ struct job {
     double *outcomes;    /* [outcome_count] the last values; NaN: none */
     bool *outcomes_said; /* [outcome_count] */
     struct job_curve *curves;
-    size_t curve_count;
+    size_t curve_count, curve_capacity;
+    int64_t points_left_out; /* of metrics beyond JOB_MAX_CURVES */
     int retry_rule;  /* that matched its last attempt's end; -1: none */
     int64_t due_ms;  /* waiting: when it may start, clock_monotonic_ms() */
     int64_t wait_ms; /* how long its last retry was to wait */
@@ -115,12 +110,14 @@ struct job *job_create(const struct experiment *experiment,
 void job_destroy(struct job *job);
 
 /*
- * Takes a point of a metric's curve: follows the objectives and constraints,
- * and says whether the point is to be kept in the store (a trial keeps at most
- * JOB_MAX_CURVES curves of JOB_MAX_POINTS points).
+ * Takes a point of a metric: follows the objectives and constraints. Returns
+ * its curve, which the caller tells of the point; NULL: the job has
+ * JOB_MAX_CURVES others, and the metric is neither an objective nor a
+ * constraint, which always have a place. Valid until the next call.
  */
-bool job_add_metric(struct job *job, const struct experiment *experiment,
-                    const char *name, double value);
+struct job_curve *job_add_metric(struct job *job,
+                                 const struct experiment *experiment,
+                                 const char *name, double value);
 
 /* The objectives' values as the file asks for them, [objective_count]; NaN:
  * never said. The caller frees. */

@@ -65,6 +65,18 @@ void metric_files_destroy(struct metric_files *files)
     free(files);
 }
 
+void metric_files_reserve(struct metric_files *files, const char *name)
+{
+    metric_reader_reserve(files->log.reader, name);
+    metric_reader_reserve(files->metrics.reader, name);
+}
+
+int64_t metric_files_left_out(const struct metric_files *files)
+{
+    return metric_reader_left_out(files->log.reader) +
+           metric_reader_left_out(files->metrics.reader);
+}
+
 /* What a trial did to its own files is as if they were empty; that the system
  * does not let them be read now is an error. */
 static int not_read(const struct tail *tail, int error, struct err *err)

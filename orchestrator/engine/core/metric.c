@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/engine/core/metric.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "orchestrator/engine/core/transaction.h"
+#include "orchestrator/job/metric_files.h"
 
 /* A job keeps a bounded number of points; what is beyond that still counts for
- * its objectives (job/job.h). */
+ * its objectives (job/job.h, job/curve.h). */
+
+static void record(struct engine *engine, const struct metric_new *row)
+{
+    struct err err;
+
+    if (engine_begin(engine) && store_add_metric(engine->store, row, &err) != 0)
+        engine_break(engine, &err);
+}
 
 void engine_keep_metric(struct engine *engine, struct job *job,
                         const struct metric_point *point)
@@ -17,14 +29,78 @@ void engine_keep_metric(struct engine *engine, struct job *job,
                              .name = point->name,
                              .step = point->step,
                              .value = point->value};
+    struct job_curve *curve =
+        job_add_metric(job, engine->experiment, point->name, point->value);
     struct err err;
 
-    if (!job_add_metric(job, engine->experiment, point->name, point->value) ||
-        !engine_begin(engine))
+    if (curve == NULL)
         return;
     row.time_ms = clock_wall_ms();
-    if (store_add_metric(engine->store, &row, &err) != 0)
+    if (!curve_take(curve, &row))
+        return;
+    record(engine, &row);
+    if (curve_thins(curve) && engine_begin(engine) &&
+        store_thin_metric(engine->store, job->id, curve->name, &err) != 0)
         engine_break(engine, &err);
+}
+
+void engine_reserve_metrics(const struct engine *engine, struct job *job)
+{
+    const struct experiment *experiment = engine->experiment;
+
+    for (size_t i = 0; i < experiment->objective_count; i++)
+        metric_files_reserve(job->metric_files,
+                             experiment->objectives[i].metric);
+    for (size_t i = 0; i < experiment->outcome_count; i++)
+        metric_files_reserve(job->metric_files, experiment->outcomes[i].metric);
+}
+
+static void tell_of_curve(struct engine *engine, const struct job *job,
+                          const struct job_curve *curve)
+{
+    char *text = mem_printf(
+        "trial %" PRId64 " reported %" PRId64
+        " values of '%s': the record keeps %d at most, evenly, with the first, "
+        "last, smallest and largest",
+        job->number, curve->points, curve->name, CURVE_MAX_POINTS);
+
+    engine->has_told_of_curves = true;
+    engine->events->warn(engine->events->user, text);
+    free(text);
+}
+
+static void tell_of_names(struct engine *engine, const struct job *job,
+                          int64_t left_out)
+{
+    char *text = mem_printf(
+        "trial %" PRId64 " reported more than %d metrics: %" PRId64
+        " values of others are not in the record (`trial.metrics` names those "
+        "to keep)",
+        job->number, JOB_MAX_CURVES, left_out);
+
+    engine->has_told_of_names = true;
+    engine->events->warn(engine->events->user, text);
+    free(text);
+}
+
+void engine_finish_metrics(struct engine *engine, struct job *job)
+{
+    int64_t left_out = job->points_left_out;
+
+    if (job->metric_files != NULL)
+        left_out += metric_files_left_out(job->metric_files);
+    for (size_t i = 0; i < job->curve_count; i++) {
+        struct job_curve *curve = &job->curves[i];
+        const struct metric_new *held;
+
+        while ((held = curve_release(curve)) != NULL)
+            record(engine, held);
+        if (curve->stride > 1 && !engine->has_told_of_curves)
+            tell_of_curve(engine, job, curve);
+    }
+    if (left_out > 0 && !engine->has_told_of_names)
+        tell_of_names(engine, job, left_out);
+    job->points_left_out = 0;
 }
 
 void engine_reach(const struct engine *engine, struct job *job,

@@ -6,10 +6,16 @@
 
 /* Points of curves that live jobs write. */
 
-/* Takes it into memory, and into the open transaction unless the job has too
- * many. */
+/* Metrics that the run needs have a place in what reads the job's output,
+ * whatever else it prints. To be called before it is read. */
+void engine_reserve_metrics(const struct engine *engine, struct job *job);
+/* Takes it into memory, and, if its curve keeps it, into the open transaction.
+ */
 void engine_keep_metric(struct engine *engine, struct job *job,
                         const struct metric_point *point);
+/* The job's attempt has ended, and all is read: records what is held of its
+ * curves, and warns once a run of what is not in the record. */
+void engine_finish_metrics(struct engine *engine, struct job *job);
 /* A point of the metric by which a schedule decides: how far the trial has
  * come.
  */

@@ -143,7 +143,7 @@ struct engine {
     struct strategy *strategy;
     struct convergence *convergence; /* NULL: nobody asks for it */
     struct scheduler *scheduler;
-    bool has_told_of_checkpoints;
+    bool has_told_of_checkpoints, has_told_of_curves, has_told_of_names;
     struct steps *steps;
     struct steps_summary steps_summary;
     struct earlier_results *earlier_results; /* NULL: nothing is taken over */

@@ -176,9 +176,14 @@ static int on_metric(void *user, const struct metric_row *row)
 
     if (row->attempt == taking_up->trial->attempt)
         engine_reach(taking_up->engine, taking_up->trial, row->name, row->step);
-    if (row->attempt > taking_up->last_attempt)
-        job_add_metric(taking_up->trial, taking_up->engine->experiment,
-                       row->name, row->value);
+    if (row->attempt > taking_up->last_attempt) {
+        struct job_curve *curve =
+            job_add_metric(taking_up->trial, taking_up->engine->experiment,
+                           row->name, row->value);
+
+        if (curve != NULL)
+            curve_count(curve, row->value);
+    }
     return 0;
 }
 

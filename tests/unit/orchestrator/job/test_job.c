@@ -110,6 +110,7 @@ static void test_job__nan_counts_as_said(void **state)
     job_destroy(job);
 }
 
+/* What is beyond the bound is counted, and no objective or constraint is. */
 static void test_job__curves_are_bounded(void **state)
 {
     const struct experiment *experiment = *state;
@@ -117,16 +118,17 @@ static void test_job__curves_are_bounded(void **state)
     char name[16];
     int kept = 0;
 
-    for (int i = 0; i < JOB_MAX_POINTS + 10; i++)
-        kept += job_add_metric(job, experiment, "loss", i);
-    assert_int_equal(kept, JOB_MAX_POINTS);
-    assert_objectives(job, experiment, JOB_MAX_POINTS + 9, (double)NAN);
-    kept = 0;
     for (int i = 0; i < JOB_MAX_CURVES + 10; i++) {
         snprintf(name, sizeof(name), "m%d", i);
-        kept += job_add_metric(job, experiment, name, 0.0);
+        kept += job_add_metric(job, experiment, name, 0.0) != NULL;
     }
-    assert_int_equal(kept, JOB_MAX_CURVES - 1);
+    assert_int_equal(kept, JOB_MAX_CURVES);
+    assert_int_equal(job->points_left_out, 10);
+    assert_non_null(job_add_metric(job, experiment, "loss", 3.0));
+    assert_non_null(job_add_metric(job, experiment, "gain", 2.0));
+    assert_non_null(job_add_metric(job, experiment, "size", 1.0));
+    assert_objectives(job, experiment, 3.0, 2.0);
+    assert_int_equal(job->points_left_out, 10);
     job_destroy(job);
 }
 
