@@ -162,8 +162,8 @@ def test_show_trial_gives_the_last_point_of_each_metric(smtune, fill, sql):
     sql("INSERT INTO metric VALUES (1, 7, 5, 0.9, 1, 1), (1, 7, 9, NULL, 1, 1),"
         " (1, 1, 4, 9e999, 1, 1)")
     assert smtune.json("show", "r", 1)["metrics"] == [
-        {"name": "loss", "step": 4, "value": None, "points": 2},
-        {"name": "acc", "step": 9, "value": None, "points": 2}]
+        {"name": "loss", "step": 4, "value": "inf", "points": 2},
+        {"name": "acc", "step": 9, "value": "nan", "points": 2}]
 
 
 # ---- trials, best, export
@@ -214,7 +214,8 @@ def test_best_is_never_infinite(smtune, fill, sql):
     assert "finite value of 'loss'" in result.stderr
     assert smtune("best", "r", "-n", 2).returncode == 4
     assert "-inf" in smtune.ok("trials", "r", "-o", "csv").splitlines()[1]
-    assert smtune.json("trials", "r")[0]["value"] is None
+    assert [row["value"] for row in smtune.json("trials", "r")] == [
+        "-inf", "nan", "inf"]
 
 
 def test_best_of_several_objectives_is_the_front(smtune, fill, sql):
