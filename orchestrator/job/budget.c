@@ -38,7 +38,7 @@ double tally_value(const double *values, size_t count)
         if (values == NULL || !isfinite(values[i]))
             return NAN;
     }
-    return count > 0 ? values[0] : 0.0;
+    return count > 0 ? values[0] : (double)NAN;
 }
 
 bool tally_add_result(struct tally *tally, const struct objective *objective,
@@ -60,6 +60,12 @@ bool tally_add_result(struct tally *tally, const struct objective *objective,
     tally->improved_place = place;
     tally->since_best = 0;
     return true;
+}
+
+void tally_add_copy(struct tally *tally)
+{
+    tally->succeeded++;
+    tally->since_best++;
 }
 
 void tally_add_infeasible(struct tally *tally)

@@ -44,8 +44,7 @@ void tally_init(struct tally *tally, double improvement);
 void tally_forget(struct tally *tally);
 
 /* What tally_add_result takes for a trial with these values of its objectives
- * (NULL: none): the first; NaN where one of them is not finite; 0 of the copy
- * of a step, which has none. */
+ * (NULL: none): the first; NaN where one of them is not finite. */
 double tally_value(const double *values, size_t count);
 
 /* A feasible trial succeeded with that value of the first objective, as the
@@ -53,6 +52,9 @@ double tally_value(const double *values, size_t count);
  * counts as no success. Returns whether it is the new best. */
 bool tally_add_result(struct tally *tally, const struct objective *objective,
                       int64_t trial, int64_t place, double value);
+
+/* The copy of a step succeeded, which has no objective. */
+void tally_add_copy(struct tally *tally);
 
 /* A trial succeeded and broke a constraint on outcomes: no improvement. */
 void tally_add_infeasible(struct tally *tally);

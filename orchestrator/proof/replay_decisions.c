@@ -215,6 +215,8 @@ static void account(struct deciding *deciding, const struct judged *job)
         tally_add_other(tally, job->state, job->number);
     else if (job->violation > 0.0)
         tally_add_infeasible(tally);
+    else if (deciding->workflow != NULL)
+        tally_add_copy(tally);
     else
         tally_add_result(tally, deciding->experiment->objectives, job->number,
                          job->place, job->value);
@@ -262,7 +264,7 @@ static double value_of(const json_t *detail)
 
     for (size_t i = 0; i < count; i++)
         values[i] = json_to_real(json_array_get(list, i));
-    value = count > 0 ? tally_value(values, count) : (double)NAN;
+    value = tally_value(values, count);
     free(values);
     return value;
 }

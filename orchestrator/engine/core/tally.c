@@ -16,6 +16,10 @@ static bool add_success(struct engine *engine,
         tally_add_infeasible(&engine->tally);
         return false;
     }
+    if (experiment->objective_count == 0) {
+        tally_add_copy(&engine->tally);
+        return false;
+    }
     return tally_add_result(
         &engine->tally, experiment->objectives, trial->number, trial->place,
         tally_value(trial->values, experiment->objective_count));
