@@ -41,9 +41,9 @@ struct run_row {
     int64_t other;           /* stopped, skipped, cancelled */
     int64_t outcome_count;   /* metrics with bounds */
     int64_t infeasible;      /* of those that succeeded */
-    bool is_scheduled;  /* its trials are given their resource bit by bit */
-    double best; /* finite, of a feasible succeeded trial; NaN: none. With
-                    repeats: the mean of its setting */
+    bool is_scheduled; /* its trials are given their resource bit by bit */
+    double best;       /* finite, of a feasible succeeded trial; NaN: none. With
+                          repeats: the mean of its setting */
     int64_t best_trial; /* number, 0: none. With repeats: the first of those */
     int64_t steps;      /* of a workflow */
 };

@@ -162,15 +162,15 @@ int store_each_last_metric(struct store *store, int64_t job,
         store,
         store_query_kept(
             store,
-            "WITH RECURSIVE said (id) AS ("
+            "WITH RECURSIVE known (id) AS ("
             "SELECT min(name_id) FROM metric WHERE job_id = ?1 UNION ALL"
             " SELECT (SELECT min(name_id) FROM metric WHERE job_id = ?1"
-            "  AND name_id > said.id) FROM said WHERE said.id IS NOT NULL) "
-            "SELECT n.name, m.step, m.attempt_id, m.time_ms, m.value FROM said"
-            " JOIN metric_name AS n ON n.id = said.id"
-            " JOIN metric AS m ON m.job_id = ?1 AND m.name_id = said.id"
+            "  AND name_id > known.id) FROM known WHERE known.id IS NOT NULL) "
+            "SELECT n.name, m.step, m.attempt_id, m.time_ms, m.value FROM known"
+            " JOIN metric_name AS n ON n.id = known.id"
+            " JOIN metric AS m ON m.job_id = ?1 AND m.name_id = known.id"
             "  AND m.step = (SELECT max(step) FROM metric WHERE job_id = ?1"
-            "   AND name_id = said.id) ORDER BY said.id",
+            "   AND name_id = known.id) ORDER BY known.id",
             &id, 1, err),
         row, user, err);
 }

@@ -123,8 +123,8 @@ static void read_run(sqlite3_stmt *statement, struct run_row *row)
     row->queued = sqlite3_column_int64(statement, AT_QUEUED);
 }
 
-/* Of settings with several trials each, those with most of them come first, then
- * the mean decides. */
+/* Of settings with several trials each, those with most of them come first,
+ * then the mean decides. */
 static int read_best_setting(struct store *store, struct run_row *run,
                              struct err *err)
 {

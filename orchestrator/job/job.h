@@ -85,7 +85,7 @@ struct job {
     struct job_curve *curves;
     size_t curve_count, curve_capacity;
     int64_t points_left_out; /* of metrics beyond JOB_MAX_CURVES */
-    int retry_rule;  /* that matched its last attempt's end; -1: none */
+    int retry_rule;          /* that matched its last attempt's end; -1: none */
     int64_t due_ms;  /* waiting: when it may start, clock_monotonic_ms() */
     int64_t wait_ms; /* how long its last retry was to wait */
     int64_t started_ms;

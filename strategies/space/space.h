@@ -120,7 +120,8 @@ bool space_feasible_prefix(struct space *space, const struct value *point,
  * A setting with the given values, into point[space_count]: those that are null
  * among values[] are drawn from rng. No given value is left out: what its
  * condition uses is drawn so that it is active. -1 (ERR_USAGE): it violates a
- * constraint, a given parameter cannot be active, or 10,000 draws found nothing.
+ * constraint, a given parameter cannot be active, or 10,000 draws found
+ * nothing.
  */
 int space_complete(struct space *space, struct rng *rng,
                    const struct value *values, struct value *point,
