@@ -47,6 +47,13 @@ json_t *json_from_any_real(double real)
     return json_string(word);
 }
 
+json_t *json_from_metric(double real)
+{
+    bool is_whole = fabs(real) < 0x1p53 && real == floor(real);
+
+    return is_whole ? json_integer((json_int_t)real) : json_from_any_real(real);
+}
+
 double json_to_real(const json_t *json)
 {
     if (json_is_string(json))
@@ -111,10 +118,8 @@ static void print_real(double real, struct buf *out)
 {
     char text[32];
 
-    value_format_real(real, text, sizeof(text));
+    value_format_argument(real, text, sizeof(text));
     buf_add_string(out, text);
-    if (strpbrk(text, ".e") == NULL)
-        buf_add_string(out, ".0");
 }
 
 static int add_bytes(const char *bytes, size_t length, void *out)

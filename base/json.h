@@ -20,6 +20,9 @@ json_t *json_from_real(double real);
 /* The same, but they become the words of value_format_real, so that nothing is
  * lost; and back. What is neither number nor text is NaN. */
 json_t *json_from_any_real(double real);
+/* A metric's number: as json_from_any_real, but an integer where it is whole
+ * and exact, because the text that it was read from is not known any more. */
+json_t *json_from_metric(double real);
 double json_to_real(const json_t *json);
 /* The other way; a text is the JSON's, and null what is neither number, text
  * nor bool. */

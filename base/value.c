@@ -68,6 +68,13 @@ void value_format_real(double real, char *text, size_t size)
     } while (++digits <= 17 && !isnan(real) && strtod(text, NULL) != real);
 }
 
+void value_format_argument(double real, char *text, size_t size)
+{
+    value_format_real(real, text, size);
+    if (isfinite(real) && strpbrk(text, ".e") == NULL)
+        memcpy(text + strlen(text), ".0", sizeof(".0"));
+}
+
 void value_print(const struct value *value, struct buf *out)
 {
     char text[32];
@@ -90,4 +97,16 @@ void value_print(const struct value *value, struct buf *out)
         buf_add_string(out, value->text);
         return;
     }
+}
+
+void value_print_argument(const struct value *value, struct buf *out)
+{
+    char text[32];
+
+    if (value->type != VALUE_REAL) {
+        value_print(value, out);
+        return;
+    }
+    value_format_argument(value->real, text, sizeof(text));
+    buf_add_string(out, text);
 }

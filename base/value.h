@@ -94,7 +94,15 @@ bool value_is_true(const struct value *value);
  */
 void value_print(const struct value *value, struct buf *out);
 
+/*
+ * Appends the value as a program gets it: as value_print does, but a real
+ * number without a fraction keeps its form, as in JSON: 4.0, not 4.
+ */
+void value_print_argument(const struct value *value, struct buf *out);
+
 /* The shortest decimal for a double, as value_print gives it. size >= 32. */
 void value_format_real(double real, char *text, size_t size);
+/* The same as value_print_argument gives it. size >= 32. */
+void value_format_argument(double real, char *text, size_t size);
 
 #endif

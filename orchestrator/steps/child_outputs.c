@@ -68,7 +68,7 @@ static int take_best(void *user, const struct trial_row *row)
             json_from_value(&row->params[i]));
     for (size_t i = 0; i < row->value_count && best->metrics[i] != NULL; i++)
         put(best->into, "best_", best->metrics[i],
-            json_from_any_real(row->values[i]));
+            json_from_metric(row->values[i]));
     return 0;
 }
 

@@ -500,7 +500,7 @@ static void take_metrics(const struct step *step, struct job *job)
         for (size_t j = 0; j < job->curve_count; j++) {
             if (strcmp(job->curves[j].name, step->metrics[i]) == 0)
                 json_object_set_new(job->outputs, step->metrics[i],
-                                    json_from_any_real(job->curves[j].last));
+                                    json_from_metric(job->curves[j].last));
         }
     }
 }

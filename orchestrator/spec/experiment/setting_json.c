@@ -34,7 +34,7 @@ json_t *setting_strings_json(const struct space *space,
         if (point[i].type == VALUE_NULL)
             continue;
         buf_truncate(&text, 0);
-        value_print(&point[i], &text);
+        value_print_argument(&point[i], &text);
         json_object_set_new(strings, space_param(space, i)->name,
                             json_from_text(buf_text(&text)));
     }

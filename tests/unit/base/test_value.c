@@ -43,6 +43,34 @@ static void test_value__prints_as_a_command_line_shows_it(void **state)
     }
 }
 
+static void test_value__an_argument_keeps_the_form_of_a_number(void **state)
+{
+    static const struct {
+        struct value value;
+        const char *expected;
+    } cases[] = {
+        {{.type = VALUE_NULL}, ""},
+        {{.type = VALUE_INT, .integer = 4}, "4"},
+        {{.type = VALUE_REAL, .real = 4}, "4.0"},
+        {{.type = VALUE_REAL, .real = -0.0}, "-0.0"},
+        {{.type = VALUE_REAL, .real = 0.1}, "0.1"},
+        {{.type = VALUE_REAL, .real = 1e-5}, "1e-05"},
+        {{.type = VALUE_REAL, .real = 1e14}, "100000000000000.0"},
+        {{.type = VALUE_REAL, .real = INFINITY}, "inf"},
+        {{.type = VALUE_REAL, .real = NAN}, "nan"},
+        {{.type = VALUE_TEXT, .text = "4"}, "4"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct buf out = BUF_INIT;
+
+        value_print_argument(&cases[i].value, &out);
+        assert_string_equal(buf_text(&out), cases[i].expected);
+        buf_clear(&out);
+    }
+}
+
 static void test_value__real_reads_back_to_the_same_double(void **state)
 {
     uint64_t bits = 88172645463325252u;
@@ -111,6 +139,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_value__prints_as_a_command_line_shows_it),
+        cmocka_unit_test(test_value__an_argument_keeps_the_form_of_a_number),
         cmocka_unit_test(test_value__real_reads_back_to_the_same_double),
         cmocka_unit_test(test_value__equal_means_same_type_and_content),
         cmocka_unit_test(test_value__only_a_number_other_than_zero_is_true),
