@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/expr/function.h"
+#include "base/expr/logic.h"
 #include "base/expr/sql.h"
 #include "base/mem.h"
 
@@ -98,6 +99,27 @@ static int stop_runaway(void *user)
     return 1;
 }
 
+/* flag('--amp', amp): the text where the condition is true, else null. */
+static void compute_flag(sqlite3_context *context, int count,
+                         sqlite3_value **arguments)
+{
+    (void)count;
+    if (sqlite3_value_type(arguments[1]) == SQLITE_TEXT)
+        sqlite3_result_error(
+            context, "flag() takes a condition behind the text, not a text",
+            -1);
+    else if (sqlite3_value_double(arguments[1]) != 0.0)
+        sqlite3_result_value(context, arguments[0]);
+}
+
+static int add_functions(sqlite3 *db)
+{
+    const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+
+    return sqlite3_create_function_v2(db, "flag", 2, flags, NULL, compute_flag,
+                                      NULL, NULL, NULL);
+}
+
 struct expr_env *expr_env_create(struct err *err)
 {
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY |
@@ -108,6 +130,8 @@ struct expr_env *expr_env_create(struct err *err)
     for (size_t i = 0; rc == SQLITE_OK && i < ARRAY_LEN(settings); i++)
         rc = sqlite3_db_config(env->db, settings[i].option, settings[i].value,
                                NULL);
+    if (rc == SQLITE_OK)
+        rc = add_functions(env->db);
     if (rc == SQLITE_OK)
         rc = sqlite3_set_authorizer(env->db, authorize, NULL);
     if (rc != SQLITE_OK) {
@@ -207,7 +231,8 @@ struct expr *expr_compile(struct expr_env *env, const char *text,
             err->column = 1;
         return NULL;
     }
-    sound = expr_sql_translate(text, tables, table_count, &sql, err) == 0;
+    sound = expr_sql_translate(text, tables, table_count, &sql, err) == 0 &&
+            expr_check_logic(text, err) == 0;
     bare = sound && sql.place_count == 1 && sql.column_count == 1;
     if (sound && !bare)
         statement = prepare(env, text, &sql, err);
@@ -239,6 +264,11 @@ bool expr_uses(const struct expr *expr, size_t index)
         if (expr->columns[i] == index)
             return true;
     return false;
+}
+
+bool expr_is_name(const struct expr *expr)
+{
+    return expr->bare;
 }
 
 static int bind(sqlite3_stmt *statement, int i, const struct value *value)

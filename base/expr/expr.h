@@ -28,6 +28,10 @@ struct expr_table {
     const char *table;
     const char *const *columns;
     size_t column_count;
+    /* [argument_count] columns that ${{ args }} and ${{ overrides }} of a
+     * template list, in this order; NULL: it has no such words. */
+    const size_t *arguments;
+    size_t argument_count;
 };
 
 /* NULL with ERR_FAILED: no memory for the evaluator. */
@@ -59,6 +63,8 @@ bool expr_find_reference(const char *text, size_t from,
 
 /* Whether the expression reads column `index` (in the order of expr_eval). */
 bool expr_uses(const struct expr *expr, size_t index);
+/* Whether it is one name and nothing else. */
+bool expr_is_name(const struct expr *expr);
 
 /*
  * Evaluates. values[] has as many entries as there are columns. A name alone

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* The functions of SQLite that an expression may call: pure ones alone. */
+/* The functions of SQLite that an expression may call, pure ones alone, and
+ * flag() of base/expr/expr.c. */
 
 struct expr_function {
     const char *name;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/expr/function.h"
+#include "base/expr/logic.h"
 #include "base/expr/token.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -185,8 +186,20 @@ static const char *name_to_quote(const struct expr_sql *sql, const char *start,
     return NULL;
 }
 
-static int unknown_name(struct translation *t, const struct expr_token *first,
-                        const char *name)
+/* Whether a text may be meant by a name behind this token. */
+static bool is_beside_text(const struct translation *t,
+                           const struct expr_token *before)
+{
+    static const char *const operators[] = {"=", "==", "!=", "<>"};
+    const struct paren *paren = t->depth > 0 ? &t->parens[t->depth - 1] : NULL;
+
+    return among(before, operators, ARRAY_LEN(operators)) ||
+           (paren != NULL && paren->list && paren->function == NULL);
+}
+
+/* `before` is the token before the name, which begins at `first`. */
+static int unknown_name(struct translation *t, const struct expr_token *before,
+                        const struct expr_token *first, const char *name)
 {
     const struct expr_sql *out = t->out;
     const char *at = first->start;
@@ -199,6 +212,9 @@ static int unknown_name(struct translation *t, const struct expr_token *first,
                                 "unknown name '%s' (write \"%s\" in double "
                                 "quotes)",
                                 name, quote);
+    if (expr_word_hint(name) != NULL)
+        return expr_token_error(t->text, at, t->err, "unknown name '%s' (%s)",
+                                name, expr_word_hint(name));
     if (first->type == EXPR_WORD &&
         sqlite3_keyword_check(name, (int)strlen(name)))
         return expr_token_error(t->text, at, t->err,
@@ -207,11 +223,11 @@ static int unknown_name(struct translation *t, const struct expr_token *first,
         return expr_token_error(t->text, at, t->err,
                                 "unknown name '%s' (did you mean '%s'?)", name,
                                 nearest);
-    if (first->type == EXPR_NAME)
+    if (first->type == EXPR_NAME || is_beside_text(t, before))
         return expr_token_error(t->text, at, t->err,
                                 "unknown name '%s' (a text is written in "
-                                "single quotes)",
-                                name);
+                                "single quotes: '%s')",
+                                name, name);
     return expr_token_error(t->text, at, t->err, "unknown name '%s'", name);
 }
 
@@ -242,7 +258,7 @@ static int read_name(struct translation *t, struct buf *name)
 
 static int column(struct translation *t)
 {
-    struct expr_token first = t->token;
+    struct expr_token first = t->token, before = t->before;
     struct buf name = BUF_INIT;
     size_t i = 0;
     int rc = -1;
@@ -253,7 +269,7 @@ static int column(struct translation *t)
            strcmp(t->out->names[i], buf_text(&name)) != 0)
         i++;
     if (i == t->out->name_count) {
-        unknown_name(t, &first, buf_text(&name));
+        unknown_name(t, &before, &first, buf_text(&name));
         goto out;
     }
     emit_column(t, i, first.start);

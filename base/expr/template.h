@@ -17,15 +17,24 @@ struct buf;
  * TEMPLATE_WORDS  a command: split into words first (blanks, 'single' and
  *                 "double" quotes, backslash, as a shell would, with no other
  *                 meaning of any character), expanded after: a value can
- *                 never add a word. A word that is nothing but one ${{ }}
- *                 whose value is null is dropped, and so is the word before
- *                 it when that starts with '-': an option of an inactive
- *                 parameter disappears (`--` itself stays).
- * TEMPLATE_SHELL  a shell script: each value becomes one single-quoted word;
- *                 null is ''. A ${{ }} inside quotes, comments, arithmetic
- *                 or where shells read what came before differently is
- *                 refused.
- * TEMPLATE_TEXT   anything else: the value as it prints; null is nothing.
+ *                 never add a word.
+ * TEMPLATE_SHELL  a shell script: each value becomes one single-quoted word. A
+ *                 ${{ }} inside quotes, comments, arithmetic or where shells
+ *                 read what came before differently is refused.
+ * TEMPLATE_TEXT   anything else: the value as it prints.
+ *
+ * Null is the value of an inactive parameter. A word whose templates are all
+ * null is left out where nothing but punctuation would remain of it, or of its
+ * VALUE where it is NAME=VALUE. Where the templates are nothing but names, the
+ * option before it (template_is_option) is left out with it. Other words print
+ * nothing for a null. In a script this holds for arguments and variables of a
+ * command; '' is printed where a shell needs a word: for a program, behind a
+ * redirection, in [ ], test and case, in a word with quotes.
+ *
+ * ${{ args }} as a word of its own stands for the words --NAME VALUE of all
+ * arguments of the tables that are not null, ${{ args(flags) }} for the same
+ * with --NAME alone where the value is true and nothing where it is false, and
+ * ${{ overrides }} for NAME=VALUE, quoted for Hydra.
  *
  * `$${{` stands for a literal `${{`.
  */
@@ -63,6 +72,11 @@ bool template_uses(const struct template *template, size_t index);
 char **template_expand_words(struct template *template,
                              const struct value *values, struct err *err);
 void template_free_words(char **words);
+
+/* Whether TEMPLATE_TEXT is null as a whole, as a word is that is left out: 1,
+ * 0, or -1 with an error. */
+int template_is_null(struct template *template, const struct value *values,
+                     struct err *err);
 
 /* SHELL and TEXT: appends the expansion. */
 int template_expand(struct template *template, const struct value *values,

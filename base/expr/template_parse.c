@@ -6,46 +6,29 @@
  *
  * In every mode a marker is recognized first, so that `${{` means the same
  * within quotes and outside of them. Words are split here, before values exist.
- * In a shell script, base/expr/template_shell.c follows the script's syntax
- * byte by byte and decides whether a value may be inserted at the current
- * place.
+ * base/expr/template_script.c parses shell scripts.
  *
  * An error carries line and column within the text. Columns count characters,
  * not bytes.
  */
-#include "base/expr/template_parts.h"
+#include "base/expr/template_parser.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/expr/template_shell.h"
 #include "base/mem.h"
 #include "base/text.h"
 
 enum { EXPRESSIONS_MAX = 1000 };
-
-struct parser {
-    struct template *template;
-    struct expr_env *env;
-    const struct expr_table *tables;
-    size_t table_count;
-    const char *text;
-    const char *at;
-    struct buf literal; /* not yet a part */
-    bool in_word;
-    struct shell_scan shell;
-    struct err *err;
-};
 
 static bool starts_with(const char *text, const char *start)
 {
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* The error's place: line and column of `at`. Always -1. */
-static int place(const struct parser *p, const char *at)
+int template_place(const struct parser *p, const char *at)
 {
     const char *line = p->text;
 
@@ -68,28 +51,34 @@ static struct part *add_part(struct template *template)
     template->parts =
         mem_grow(template->parts, template->part_count,
                  &template->part_capacity, sizeof(*template->parts));
-    template->parts[template->part_count] = (struct part){NULL, NULL};
+    template->parts[template->part_count] =
+        (struct part){NULL, NULL, LIST_NONE};
     return &template->parts[template->part_count++];
 }
 
-static void end_literal(struct parser *p)
+void template_end_literal(struct parser *p)
 {
     if (p->literal.length > 0)
         add_part(p->template)->literal = buf_take(&p->literal);
+}
+
+void template_add_word(struct template *template, const struct word *word)
+{
+    template->words =
+        mem_grow(template->words, template->word_count,
+                 &template->word_capacity, sizeof(*template->words));
+    template->words[template->word_count++] = *word;
 }
 
 static void begin_word(struct parser *p)
 {
     struct template *template = p->template;
 
-    if (p->in_word)
+    if (p->in_word || template->mode != TEMPLATE_WORDS)
         return;
     p->in_word = true;
-    template->words =
-        mem_grow(template->words, template->word_count,
-                 &template->word_capacity, sizeof(*template->words));
-    template->words[template->word_count++] =
-        (struct word){.first = template->part_count};
+    template_add_word(template, &(struct word){.first = template->part_count,
+                                               .option = NO_OPTION});
 }
 
 static void end_word(struct parser *p)
@@ -99,7 +88,7 @@ static void end_word(struct parser *p)
 
     if (!p->in_word)
         return;
-    end_literal(p);
+    template_end_literal(p);
     p->in_word = false;
     word = &template->words[template->word_count - 1];
     word->count = template->part_count - word->first;
@@ -136,34 +125,123 @@ const char *template_find_expression(const char *text, size_t *length)
     return start;
 }
 
-static int expression(struct parser *p)
-{
-    const char *start = p->at + strlen("${{");
-    const char *end = expression_end(start);
-    struct expr *expr;
-    struct err why;
-    char *text;
+/* ---- lists of arguments ---- */
 
-    if (end == NULL) {
-        err_set(p->err, ERR_FILE, "missing }} of this ${{");
-        return place(p, p->at);
+static const struct {
+    const char *text; /* without blanks */
+    enum template_list list;
+} lists[] = {
+    {"args", LIST_ARGS},
+    {"args(flags)", LIST_FLAGS},
+    {"overrides", LIST_OVERRIDES},
+};
+
+/* Whether the text between the two is `word`, blanks aside. */
+static bool is_word(const char *start, const char *end, const char *word)
+{
+    for (; start < end; start++) {
+        if (strchr(" \t\r\n", *start) != NULL)
+            continue;
+        if (*start != *word++)
+            return false;
     }
-    if (p->template->expr_count == EXPRESSIONS_MAX) {
-        err_set(p->err, ERR_FILE, "more than %d expressions", EXPRESSIONS_MAX);
-        return place(p, p->at);
+    return *word == '\0';
+}
+
+static enum template_list find_list(const struct parser *p, const char *start,
+                                    const char *end)
+{
+    for (size_t i = 0; i < ARRAY_LEN(lists) && p->table_count > 0 &&
+                       p->tables[0].arguments != NULL;
+         i++)
+        if (is_word(start, end, lists[i].text))
+            return lists[i].list;
+    return LIST_NONE;
+}
+
+static void take_arguments(struct parser *p)
+{
+    const struct expr_table *table = &p->tables[0];
+    struct template *template = p->template;
+
+    if (template->arguments != NULL)
+        return;
+    template->arguments =
+        mem_array(table->argument_count + 1, sizeof(*template->arguments));
+    template->argument_count = table->argument_count;
+    for (size_t i = 0; i < table->argument_count; i++)
+        template->arguments[i] = (struct template_argument){
+            .name = mem_copy_string(table->columns[table->arguments[i]]),
+            .column = table->arguments[i],
+        };
+}
+
+/* It stands for words, so it is one: `end` is behind it. */
+static int take_list(struct parser *p, enum template_list list, const char *end)
+{
+    bool is_alone = p->is_split ? p->at == p->text && *end == '\0'
+                                : !p->in_word && strchr(" \t\r\n;&|)", *end);
+
+    if (p->template->mode == TEMPLATE_TEXT || !is_alone) {
+        err_set(p->err, ERR_FILE,
+                p->template->mode == TEMPLATE_TEXT
+                    ? "'%s' is only allowed in a command or a script"
+                    : "'%s' must be a word of its own, without quotes",
+                lists[list - LIST_ARGS].text);
+        return template_place(p, p->at);
     }
-    text = mem_copy_bytes(start, (size_t)(end - start));
-    expr = expr_compile(p->env, text, p->tables, p->table_count, &why);
+    begin_word(p);
+    if (p->template->word_count == 1 && p->template->mode == TEMPLATE_WORDS) {
+        err_set(p->err, ERR_FILE, "missing program before '%s'",
+                lists[list - LIST_ARGS].text);
+        return template_place(p, p->at);
+    }
+    template_end_literal(p);
+    take_arguments(p);
+    add_part(p->template)->list = list;
+    p->at = end;
+    return 0;
+}
+
+/* ---- expressions ---- */
+
+static int compile(struct parser *p, const char *start, const char *end)
+{
+    char *text = mem_copy_bytes(start, (size_t)(end - start));
+    struct err why;
+    struct expr *expr =
+        expr_compile(p->env, text, p->tables, p->table_count, &why);
+
     free(text);
     if (expr == NULL) {
         err_set(p->err, why.kind, "%s", why.text);
-        return place(p, text_skip_runes(start, why.column - 1));
+        return template_place(p, text_skip_runes(start, why.column - 1));
     }
-    end_literal(p);
+    begin_word(p);
+    template_end_literal(p);
     add_part(p->template)->expr = expr;
-    p->template->expr_count++;
     p->at = end + strlen("}}");
     return 0;
+}
+
+int template_expression(struct parser *p)
+{
+    const char *start = p->at + strlen("${{");
+    const char *end = expression_end(start);
+    enum template_list list;
+
+    if (end == NULL) {
+        err_set(p->err, ERR_FILE, "missing }} of this ${{");
+        return template_place(p, p->at);
+    }
+    if (p->template->expr_count == EXPRESSIONS_MAX) {
+        err_set(p->err, ERR_FILE, "more than %d expressions", EXPRESSIONS_MAX);
+        return template_place(p, p->at);
+    }
+    p->template->expr_count++;
+    list = find_list(p, start, end);
+    return list != LIST_NONE ? take_list(p, list, end + strlen("}}"))
+                             : compile(p, start, end);
 }
 
 /* Takes a `${{ }}` or a `$${{`, wherever they stand: 1; 0 when neither is
@@ -171,13 +249,14 @@ static int expression(struct parser *p)
 static int take_marker(struct parser *p)
 {
     if (starts_with(p->at, "$${{")) {
+        begin_word(p);
         buf_add_string(&p->literal, "${{");
         p->at += strlen("$${{");
         return 1;
     }
     if (!starts_with(p->at, "${{"))
         return 0;
-    return expression(p) < 0 ? -1 : 1;
+    return template_expression(p) < 0 ? -1 : 1;
 }
 
 static int parse_text(struct parser *p)
@@ -190,33 +269,7 @@ static int parse_text(struct parser *p)
         if (rc == 0)
             buf_add_char(&p->literal, *p->at++);
     }
-    end_literal(p);
-    return 0;
-}
-
-static int parse_shell(struct parser *p)
-{
-    while (*p->at != '\0') {
-        const char *refusal = shell_scan_refusal(&p->shell);
-        size_t length;
-
-        if (starts_with(p->at, "$${{")) {
-            shell_scan_literal(&p->shell);
-            take_marker(p);
-        } else if (!starts_with(p->at, "${{")) {
-            length = shell_scan_step(&p->shell, p->at);
-            buf_add(&p->literal, p->at, length);
-            p->at += length;
-        } else if (refusal != NULL) {
-            err_set(p->err, ERR_FILE, "a ${{ }} is not allowed %s", refusal);
-            return place(p, p->at);
-        } else if (expression(p) < 0) {
-            return -1;
-        } else {
-            shell_scan_value(&p->shell);
-        }
-    }
-    end_literal(p);
+    template_end_literal(p);
     return 0;
 }
 
@@ -247,7 +300,7 @@ static int parse_quoted(struct parser *p)
             continue;
         if (*p->at == '\0') {
             err_set(p->err, ERR_FILE, "missing closing %c", *open);
-            return place(p, open);
+            return template_place(p, open);
         }
         if (*p->at == '\\' && *open == '"')
             take_backslash(p, *open);
@@ -262,12 +315,14 @@ static int parse_word_piece(struct parser *p)
 {
     int rc;
 
-    begin_word(p);
-    if (*p->at == '\'' || *p->at == '"')
+    if (*p->at == '\'' || *p->at == '"') {
+        begin_word(p);
         return parse_quoted(p);
+    }
     rc = take_marker(p);
     if (rc != 0)
         return rc < 0 ? -1 : 0;
+    begin_word(p);
     if (*p->at == '\\')
         take_backslash(p, 0);
     else
@@ -314,7 +369,7 @@ struct template *template_create(struct expr_env *env, const char *text,
 {
     static int (*const parse[])(struct parser *) = {
         [TEMPLATE_WORDS] = parse_words,
-        [TEMPLATE_SHELL] = parse_shell,
+        [TEMPLATE_SHELL] = template_parse_script,
         [TEMPLATE_TEXT] = parse_text,
     };
     struct parser p = {.template = mem_zero(sizeof(*p.template)),
@@ -323,7 +378,6 @@ struct template *template_create(struct expr_env *env, const char *text,
                        .table_count = table_count,
                        .text = text,
                        .at = text,
-                       .shell = SHELL_SCAN_INIT,
                        .err = err};
 
     p.template->mode = mode;
@@ -341,6 +395,7 @@ struct template *template_create_words(struct expr_env *env,
                        .env = env,
                        .tables = tables,
                        .table_count = table_count,
+                       .is_split = true,
                        .err = err};
     struct buf source = BUF_INIT;
     int rc = 0;

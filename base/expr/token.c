@@ -22,14 +22,14 @@ static const struct {
     {"**", "write pow(x, y)"},
     {"^", "write pow(x, y)"},
     {"->", "JSON operators are not allowed"},
-    {"?", "parameters are used by their names"},
+    {"?", "write iif(condition, a, b)"},
     {"$", "parameters are used by their names"},
     {":", "parameters are used by their names"},
     {"@", "parameters are used by their names"},
     {"#", "comments are not allowed in an expression"},
     {";", "there is one expression, without a semicolon"},
     {"`", "a name is quoted with \""},
-    {"[", "a name is quoted with \""},
+    {"[", "a list is written in parentheses, a name is quoted with \""},
 };
 
 /* Longer ones first. */

@@ -51,22 +51,32 @@ static int expand_command(struct launch *launch, const struct job_spec *spec,
     return launch->argv == NULL ? -1 : 0;
 }
 
+/* A variable whose value is null is not set, also where smtune has it. */
+static int expand_variable(struct launch *launch, const struct env_entry *entry,
+                           const struct value *values, struct err *err)
+{
+    int null = template_is_null(entry->value, values, err);
+    struct buf text = BUF_INIT;
+    int result = null < 0 ? -1 : 0;
+
+    if (null > 0)
+        env_list_unset(&launch->environment, entry->name);
+    if (null == 0)
+        result = template_expand(entry->value, values, &text, err);
+    if (null == 0 && result == 0)
+        env_list_set(&launch->environment, entry->name, buf_text(&text));
+    buf_clear(&text);
+    return result;
+}
+
 static int expand_environment(struct launch *launch,
                               const struct job_spec *spec,
                               const struct value *values, struct err *err)
 {
-    struct buf text = BUF_INIT;
     int result = 0;
 
-    for (size_t i = 0; i < spec->environment_count && result == 0; i++) {
-        const struct env_entry *entry = &spec->environment[i];
-
-        buf_truncate(&text, 0);
-        result = template_expand(entry->value, values, &text, err);
-        if (result == 0)
-            env_list_set(&launch->environment, entry->name, buf_text(&text));
-    }
-    buf_clear(&text);
+    for (size_t i = 0; i < spec->environment_count && result == 0; i++)
+        result = expand_variable(launch, &spec->environment[i], values, err);
     return result;
 }
 

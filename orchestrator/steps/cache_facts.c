@@ -59,9 +59,12 @@ static int add_environment(struct gathering *g)
     int result = 0;
 
     for (size_t i = 0; i < spec->environment_count && result == 0; i++) {
-        result = expand(g, spec->environment[i].value, &text);
+        struct template *value = spec->environment[i].value;
+        int null = template_is_null(value, g->values, g->err);
+
+        result = null < 0 ? -1 : expand(g, value, &text);
         json_object_set_new(map, spec->environment[i].name,
-                            json_from_text(buf_text(&text)));
+                            json_from_text(null == 0 ? buf_text(&text) : NULL));
     }
     json_object_set_new(g->facts->facts, "env", map);
     buf_clear(&text);

@@ -114,7 +114,8 @@ int space_add_param(struct space *space, const struct param *param,
 static struct expr *compile(struct space *space, const char *text,
                             struct err *err)
 {
-    struct expr_table table = {NULL, space->names, space->count};
+    struct expr_table table = {.columns = space->names,
+                               .column_count = space->count};
 
     return expr_compile(space->env, text, &table, 1, err);
 }
@@ -300,6 +301,12 @@ static bool is_broken(const struct constraint *constraint,
     if (expr_eval(constraint->expr, point, &result, NULL) < 0)
         return true;
     return result.type != VALUE_NULL && !value_is_true(&result);
+}
+
+bool space_satisfies(struct space *space, size_t index,
+                     const struct value *point)
+{
+    return !is_broken(&space->constraints[index], point);
 }
 
 bool space_feasible(struct space *space, const struct value *point)

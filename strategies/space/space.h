@@ -111,6 +111,9 @@ void space_decode(struct space *space, const double *unit, struct value *point);
 void space_apply_conditions(struct space *space, struct value *point);
 /* Whether the point breaks none of the constraints. */
 bool space_feasible(struct space *space, const struct value *point);
+/* Whether it satisfies constraint `index`. */
+bool space_satisfies(struct space *space, size_t index,
+                     const struct value *point);
 /* As space_feasible; when false, *depth is the smallest number for which no
  * point with the same values of the first *depth parameters in space_order is
  * feasible, as far as the constraints' names tell. */

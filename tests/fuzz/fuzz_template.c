@@ -57,7 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const enum template_mode modes[] = {TEMPLATE_WORDS, TEMPLATE_SHELL,
                                                TEMPLATE_TEXT};
     static const char *const columns[] = {"a", "b"};
-    static const struct expr_table table = {NULL, columns, ARRAY_LEN(columns)};
+    static const struct expr_table table = {.columns = columns,
+                                            .column_count = ARRAY_LEN(columns)};
     enum template_mode mode = size > 0 ? modes[data[0] % 3] : TEMPLATE_TEXT;
     char *text = mem_copy_bytes(data + (size > 0), size > 0 ? size - 1 : 0);
     struct err err = {0};

@@ -33,10 +33,12 @@ extern const char *const experiment_search_shorthands[];
 extern const struct schema_key experiment_receiver;
 extern const struct schema_key experiment_receiver_keys[];
 
-/* An experiment with nothing but a file behind it: takes the document, to which
- * it applies the assignments. NULL on error; then the document is gone. */
+/* An experiment with nothing but a file behind it: takes the document, which
+ * `keys` describe and to which it applies the assignments. NULL on error; then
+ * the document is gone. */
 struct experiment_file *experiment_open(struct conf_doc *doc,
                                         const struct experiment_source *source,
+                                        const struct schema_key *keys,
                                         struct err *err);
 
 /* A scalar as a value, whose text is the node's. -1 where it is none, or not
@@ -47,6 +49,10 @@ int experiment_read_value(struct build *build, const struct conf_node *node,
 /* Whether templates have a column of that name besides the parameters (of the
  * schedule's resource aside). */
 bool experiment_is_own_column(const char *name);
+
+/* Of experiment_warn: conditions and constraints. */
+void experiment_warn_space(const struct experiment *experiment,
+                           const struct conf_doc *doc, struct diags *warnings);
 
 /* The parts. Errors go to build->diags. */
 /* After the search and before the columns are known. */

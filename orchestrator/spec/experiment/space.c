@@ -211,7 +211,9 @@ bool experiment_is_own_column(const char *name)
 
 static int check_name(struct build *build, const struct conf_node *key)
 {
-    if (experiment_is_own_column(key->text))
+    static const char *const lists[] = {"args", "overrides", NULL};
+
+    if (experiment_is_own_column(key->text) || is_among(key->text, lists))
         return diags_add(
             build->diags, key->place, NULL,
             "'%s' is not a valid name for a parameter: in a command it "

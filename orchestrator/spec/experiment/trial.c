@@ -5,8 +5,10 @@
  * decides two defaults: whether trials have checkpoints, and whether a schedule
  * can tell them their resource.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "orchestrator/spec/experiment/experiment_impl.h"
 #include "orchestrator/spec/experiment/job_spec_build.h"
 
@@ -58,9 +60,27 @@ static void find_uses(const struct job_spec_build *t,
                            "SMTUNE_RESOURCE");
 }
 
+/* The columns of the parameters, for ${{ args }}. In place of a constant that
+ * the schedule's resource hides, the resource. The caller's to free. */
+static size_t *list_arguments(const struct build *build)
+{
+    size_t count = space_count(build->experiment->space);
+    size_t *arguments = mem_array(count + 1, sizeof(*arguments));
+
+    for (size_t i = 0; i < count && build->columns != NULL; i++)
+        arguments[i] = *build->columns[i] != '\0' ? i : build->column_count - 1;
+    return arguments;
+}
+
 void experiment_build_trial(struct build *build, const struct conf_node *trial)
 {
-    struct expr_table table = {NULL, build->columns, build->column_count};
+    size_t *arguments = list_arguments(build);
+    struct expr_table table = {
+        .columns = build->columns,
+        .column_count = build->column_count,
+        .arguments = arguments,
+        .argument_count = space_count(build->experiment->space),
+    };
     struct job_spec_build t = {
         .build = build,
         .task = &build->experiment->task,
@@ -71,7 +91,7 @@ void experiment_build_trial(struct build *build, const struct conf_node *trial)
     };
 
     if (trial == NULL || trial->type != CONF_MAP)
-        return;
+        goto out;
     t.place = trial->place;
     build_command(&t, trial);
     job_spec_build_environment(&t, conf_get(trial, "env"));
@@ -84,4 +104,6 @@ void experiment_build_trial(struct build *build, const struct conf_node *trial)
     job_spec_build_pools(&t, trial);
     job_spec_build_retries(&t, conf_get(trial, "retry"));
     job_spec_check_retries(&t, conf_get(trial, "retry"));
+out:
+    free(arguments);
 }

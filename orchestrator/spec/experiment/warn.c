@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/rng.h"
-#include "base/text.h"
 #include "orchestrator/spec/experiment/command_warn.h"
 #include "orchestrator/spec/experiment/experiment_impl.h"
 #include "orchestrator/spec/experiment/goal_warn.h"
@@ -13,8 +11,6 @@
 #include "strategies/gp/convergence.h"
 
 /* What a file may say, and its writer can hardly have meant. */
-
-enum { SETTINGS_DRAWN = 10000 };
 
 struct check {
     const struct experiment *experiment;
@@ -130,7 +126,8 @@ static void check_unread(const struct check *check, const char *key)
     }
     if (unread == varied && varied > 0) {
         diags_add(check->warnings, place_of(check, "trial", key),
-                  "write ${{ NAME }} for a value, unless the program reads "
+                  "write ${{ args }} for --NAME VALUE of all of them, or "
+                  "${{ NAME }} for one value, unless the program reads "
                   "SMTUNE_PARAMS or SM_HPS",
                   "the %s uses none of the parameters", key);
         return;
@@ -164,6 +161,7 @@ static void check_command(const struct check *check)
     command_warn(&(struct command_text){.doc = check->doc,
                                         .path = experiment->path,
                                         .node = conf_get(trial, key),
+                                        .environment = conf_get(trial, "env"),
                                         .is_shell = experiment->task.is_shell,
                                         .names = names,
                                         .name_count = count},
@@ -171,81 +169,6 @@ static void check_command(const struct check *check)
     free(names);
     if (diags_count(check->warnings) == before && !reads_settings(trial))
         check_unread(check, key);
-}
-
-/* The value of a parameter that a text in a condition is a misspelling of;
- * NULL: none. */
-static const char *find_misspelt(const struct space *space, const char *when)
-{
-    const char *nearest = NULL;
-
-    for (const char *open = strchr(when, '\''); open != NULL && nearest == NULL;
-         open = strchr(open + 1, '\'')) {
-        size_t length = strcspn(open + 1, "'");
-        char *word = mem_printf("%.*s", (int)length, open + 1);
-
-        for (size_t i = 0; i < space_count(space) && nearest == NULL; i++) {
-            const struct param *param = space_param(space, i);
-
-            for (size_t k = 0; k < param->value_count && nearest == NULL; k++)
-                if (param->values[k].type == VALUE_TEXT &&
-                    strcmp(param->values[k].text, word) != 0)
-                    nearest = text_nearest(word, &param->values[k].text, 1);
-        }
-        free(word);
-        open += length + 1;
-        if (*open == '\0')
-            break;
-    }
-    return nearest;
-}
-
-static void warn_inactive(const struct check *check, size_t index)
-{
-    const struct space *space = check->experiment->space;
-    const char *name = space_param(space, index)->name;
-    const struct conf_node *params = conf_get(check->root, "parameters");
-    const struct conf_node *when = conf_get(conf_get(params, name), "when");
-    const char *nearest = find_misspelt(space, space_when(space, index));
-    char *help =
-        nearest != NULL ? mem_printf("did you mean '%s'?", nearest) : NULL;
-
-    diags_add(check->warnings,
-              when != NULL ? when->place : place_of(check, "parameters", name),
-              help, "parameter '%s' is active in none of %d random settings",
-              name, SETTINGS_DRAWN);
-    free(help);
-}
-
-/* Whether each condition is true somewhere. */
-static void check_conditions(const struct check *check)
-{
-    struct space *space = check->experiment->space;
-    size_t count = space_count(space), unseen = 0;
-    bool *seen = mem_array(count, sizeof(*seen));
-    double *unit = mem_array(count, sizeof(*unit));
-    struct value *point = mem_array(count, sizeof(*point));
-    struct rng rng;
-
-    for (size_t i = 0; i < count; i++)
-        unseen += !(seen[i] = space_when(space, i) == NULL);
-    rng_init(&rng, 0, 0, 0);
-    for (int n = 0; n < SETTINGS_DRAWN && unseen > 0; n++) {
-        for (size_t i = 0; i < count; i++)
-            unit[i] = rng_uniform(&rng);
-        space_decode(space, unit, point);
-        for (size_t i = 0; i < count; i++)
-            if (!seen[i] && point[i].type != VALUE_NULL) {
-                seen[i] = true;
-                unseen--;
-            }
-    }
-    for (size_t i = 0; i < count; i++)
-        if (!seen[i])
-            warn_inactive(check, i);
-    free(point);
-    free(unit);
-    free(seen);
 }
 
 /* Trials that pause have to know where. */
@@ -324,7 +247,7 @@ void experiment_warn(const struct experiment *experiment,
     check_goals(&check);
     check_criteria(&check);
     check_command(&check);
-    check_conditions(&check);
+    experiment_warn_space(experiment, check.doc, warnings);
     if (!experiment->schedule.is_on)
         return;
     scheduler = scheduler_create(&experiment->schedule.options,

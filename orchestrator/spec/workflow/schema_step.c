@@ -296,15 +296,18 @@ const struct schema_key workflow_step_keys[] = {
         .element = &value_element,
         .doc = "A command, with ${{ }} templates. It is split into words "
                "before the templates are replaced, and no shell runs it: "
-               "a value is never more than one word. A list contains "
-               "words that are split already.",
+               "a value is never more than one word. A word whose template "
+               "is null is left out; where the template is a name, so is "
+               "an option before it. ${{ flag('--NAME', CONDITION) }} is a "
+               "flag. A list contains words that are split already.",
         .example = "./train --epochs ${{ epochs }}",
     },
     {
         .name = "shell",
         .type = SCHEMA_TEXT,
         .doc = "In place of `command`: a script for /bin/sh, in which each "
-               "template becomes one quoted word.",
+               "template becomes one quoted word. An argument or variable "
+               "whose template is null is left out.",
         .example = "./prepare.sh ${{ part }} | gzip >part.gz",
     },
     {

@@ -4,6 +4,7 @@
 
 #include "base/expr/template.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "orchestrator/spec/workflow/workflow_impl.h"
 
 /*
@@ -53,7 +54,8 @@ static void end(struct scope *scope, const struct plain *plain)
     scope->columns = plain->columns;
     scope->count = plain->count;
     scope->tables = mem_array(1, sizeof(*scope->tables));
-    scope->tables[0] = (struct expr_table){NULL, plain->names, plain->count};
+    scope->tables[0] = (struct expr_table){.columns = plain->names,
+                                           .column_count = plain->count};
     scope->table_count = 1;
 }
 
@@ -128,7 +130,10 @@ static void add_results(struct workflow_build *w, struct scope *scope,
     scope->tables = mem_resize(scope->tables, scope->table_count + 1,
                                sizeof(*scope->tables));
     scope->tables[scope->table_count++] = (struct expr_table){
-        step->name, w->file->result_names[named], step->result_count};
+        .table = step->name,
+        .columns = w->file->result_names[named],
+        .column_count = step->result_count,
+    };
     scope->columns =
         mem_resize(scope->columns, scope->count + step->result_count,
                    sizeof(*scope->columns));
@@ -199,6 +204,30 @@ static char *column_name(const char *at, const struct expr_reference *reference)
     return mem_copy_bytes(start, (size_t)(end - start));
 }
 
+/* Of a step that names no metrics, an unknown name is most likely one. */
+static int refuse_column(const struct scope_reader *r, struct diag_place place,
+                         const char *column, size_t named)
+{
+    const struct workflow_build *w = r->w;
+    const struct step *step = &w->workflow->steps[named];
+    const struct step_source *source = &w->sources[named];
+    const char *const *names = w->file->result_names[named];
+    char *help;
+
+    if (step->kind != STEP_TASK || step->metric_count > 0 ||
+        step->output_count > 0 ||
+        text_nearest(column, names, step->result_count) != NULL)
+        return diags_add_unknown(
+            w->build.diags, place, column, names, step->result_count,
+            "unknown output or metric: %s has no '%s'", source->what, column);
+    help = mem_printf("add 'metrics: [%s]' to %s, if it prints %s", column,
+                      source->what, column);
+    diags_add(w->build.diags, place, help,
+              "unknown output or metric: %s has no '%s'", source->what, column);
+    free(help);
+    return -1;
+}
+
 static int check_column(const struct scope_reader *r, const char *at,
                         const struct expr_reference *reference, size_t named)
 {
@@ -214,11 +243,9 @@ static int check_column(const struct scope_reader *r, const char *at,
     while (i < step->result_count && strcmp(names[i], column) != 0)
         i++;
     if (i == step->result_count)
-        rc = diags_add_unknown(
-            r->w->build.diags,
-            place_of(r, at, reference->end - reference->offset), column, names,
-            step->result_count, "unknown output or metric: %s has no '%s'",
-            r->w->sources[named].what, column);
+        rc = refuse_column(r,
+                           place_of(r, at, reference->end - reference->offset),
+                           column, named);
     free(column);
     return rc;
 }

@@ -21,9 +21,9 @@ static const char *const plain[] = {
 static const char *const train[] = {"val_loss", "step"};
 static const char *const tune_1[] = {"best_lr"};
 static const struct expr_table tables[] = {
-    {NULL, plain, ARRAY_LEN(plain)},
-    {"train", train, ARRAY_LEN(train)},
-    {"tune-1", tune_1, ARRAY_LEN(tune_1)},
+    {.columns = plain, .column_count = ARRAY_LEN(plain)},
+    {.table = "train", .columns = train, .column_count = ARRAY_LEN(train)},
+    {.table = "tune-1", .columns = tune_1, .column_count = ARRAY_LEN(tune_1)},
 };
 static const struct value values[] = {
     {.type = VALUE_REAL, .real = 0.1},     {.type = VALUE_INT, .integer = 64},
@@ -141,6 +141,18 @@ static void test_expr__evaluates(void **state)
         {"\n  lr\t<\r\n 1 ", "int 1"},
         {"'\xc3\xa9'", "text \xc3\xa9"},
         {"ln(exp(1)) = 1", "int 1"},
+        {"flag('--amp', nesterov)", "text --amp"},
+        {"flag('--amp', lr > 1)", "null "},
+        {"flag('--amp', momentum)", "null "},
+        {"flag('--amp', optimizer)",
+         "error: cannot evaluate the expression: flag() takes a condition "
+         "behind the text, not a text"},
+        {"(lr < 1) = (width > 1)", "int 1"},
+        {"lr < 1 and width > 1 or not lr > 2", "int 1"},
+        {"optimizer between 'a' and 'z' and lr < 1", "int 1"},
+        {"case when lr < 1 then width > 1 else lr = 2 end", "int 1"},
+        {"max(lr < 1, width > 1)", "int 1"},
+        {"width || '' = '64'", "int 1"},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -288,7 +300,23 @@ static void test_expr__explains_a_mistake_where_it_is(void **state)
         {"tune-1.best_lr", 1, "write \"tune-1.best_lr\" in double quotes"},
         {"and > 3", 1, "write \"and\" in double quotes"},
         {"optimizer = \"sgd\"", 13, "'sgd' (a text is written in single"},
-        {"optimizer = sgd", 13, "unknown name 'sgd'"},
+        {"optimizer = sgd", 13,
+         "unknown name 'sgd' (a text is written in single quotes: 'sgd')"},
+        {"optimizer in (sgd, 'x')", 15, "(a text is written in single quotes"},
+        {"momentum = None", 12, "unknown name 'None' (write NULL)"},
+        {"1 if lr else 2", 3, "unknown name 'if' (write iif("},
+        {"lr in [1, 2]", 7, "a list is written in parentheses"},
+        {"lr > 1 ? 2 : 3", 8, "(write iif(condition, a, b))"},
+        {"0.1 <= lr <= 0.5", 11,
+         "chained comparison (write 0.1 <= lr AND lr <= 0.5)"},
+        {"1 and (0 < lr*2 < width < 9)", 17,
+         "chained comparison (write 0 < lr*2 AND lr*2 < width)"},
+        {"lr = width = 3", 12, "chained comparison (write lr = width AND"},
+        {"case when 1 < lr < 2 then 1 end", 18, "chained comparison"},
+        {"lr < 3 || lr > 7", 8, "'||' joins two texts (write OR)"},
+        {"optimizer = 'sgd' or 'adam'", 22, "'adam' is a text, not a"},
+        {"not 'a'", 5, "'a' is a text, not a condition"},
+        {"(optimizer) = 'a' or ('b' and 1)", 23, "'b' is a text"},
         {"sqrr(lr)", 1, "unknown function 'sqrr' (did you mean 'sqrt'?)"},
         {"sqrt(lr, 2)", 1, "sqrt() takes 1 argument, not 2"},
         {"lr > 1 && lr < 2", 8, "write AND"},
@@ -390,7 +418,7 @@ static void test_expr__large_results_never_come_about(void **state)
 static void test_expr__one_statement_serves_many_values(void **state)
 {
     const char *const columns[] = {"a", "b", "c"};
-    const struct expr_table table = {NULL, columns, 3};
+    const struct expr_table table = {.columns = columns, .column_count = 3};
     struct expr *expr =
         expr_compile(*state, "iif(c > a, c || '!', NULL)", &table, 1, NULL);
     struct value in[3] = {{.type = VALUE_INT}}, result, kept;
@@ -490,7 +518,7 @@ static void test_expr__finds_names_with_a_table(void **state)
 static void test_expr__odd_values_pass_through(void **state)
 {
     const char *const columns[] = {"x"};
-    const struct expr_table table = {NULL, columns, 1};
+    const struct expr_table table = {.columns = columns, .column_count = 1};
     struct expr *bare = expr_compile(*state, " x ", &table, 1, NULL);
     struct expr *expr = expr_compile(*state, "+x", &table, 1, NULL);
     char *huge = repeat("", "x", 20000, "");

@@ -16,7 +16,8 @@
 #include "base/mem.h"
 
 static const char *const columns[] = {"lr", "width", "opt", "none", "v", "on"};
-static const struct expr_table table = {NULL, columns, ARRAY_LEN(columns)};
+static const struct expr_table table = {.columns = columns,
+                                        .column_count = ARRAY_LEN(columns)};
 
 static void fill(struct value values[ARRAY_LEN(columns)], const char *v)
 {
@@ -155,7 +156,7 @@ static void test_template__a_value_never_adds_a_word(void **state)
     template_destroy(template);
 }
 
-static void test_template__null_drops_its_option(void **state)
+static void test_template__null_leaves_its_word_out(void **state)
 {
     static const struct {
         const char *text, *expected;
@@ -163,23 +164,264 @@ static void test_template__null_drops_its_option(void **state)
         {"t --m ${{ none }} --lr ${{ lr }}", "[t][--lr][0.1]"},
         {"t -m ${{ none }}", "[t]"},
         {"t --m \"${{ none }}\"", "[t]"},
-        {"t --m=${{ none }}", "[t][--m=]"},
+        {"t --m=${{ none }}", "[t]"},
+        {"t m=${{ none }} +a.b=${{ none }} x", "[t][x]"},
+        {"t ${{ opt }}.m=${{ none }} x", "[t][x]"},
+        {"t --v --m=${{ none }} ${{ none }}", "[t][--v]"},
+        {"t --m=[${{ none }}] \"--n='${{ none }}'\"", "[t]"},
+        {"t --b=${{ none }},${{ none }}", "[t]"},
+        {"t --b=${{ none }},${{ lr }}", "[t][--b=,0.1]"},
+        {"t --b ${{ none }},${{ none }}", "[t]"},
+        {"t --m=${{ lr }} ${{ none }}", "[t][--m=0.1]"},
+        {"t --m=1 ${{ none }}", "[t][--m=1]"},
         {"t m ${{ none }} x", "[t][m][x]"},
         {"t ${{ none }} ${{ none }} x", "[t][x]"},
         {"t --a ${{ none }} ${{ none }} x", "[t][x]"},
         {"t --a --b ${{ none }}", "[t][--a]"},
         {"t ${{ width }} ${{ none }}", "[t][-5]"},
+        {"t -1 ${{ none }} -.5 ${{ none }}", "[t][-1][-.5]"},
         {"t -- ${{ none }}", "[t][--]"},
         {"t --${{ opt }} ${{ none }} x", "[t][x]"},
-        {"t - ${{ none }}", "[t]"},
+        {"t -O${{ opt }} ${{ none }} x", "[t][-Osgd][x]"},
+        {"t - ${{ none }}", "[t][-]"},
         {"t --m ${{ coalesce(none, '') }}", "[t][--m][]"},
-        {"t --m ${{ none > 3 }}", "[t]"},
+        {"t --m ${{ none > 3 }}", "[t][--m]"},
+        {"t --v ${{ case when on then null else '--amp' end }} x",
+         "[t][--v][x]"},
+        {"t --v ${{ flag('--amp', \"on\") }} ${{ flag('--x', not \"on\") }}",
+         "[t][--v][--amp]"},
+        {"t run-${{ none }}-${{ lr }} x${{ none }}", "[t][run--0.1][x]"},
         {"t '' ${{ none }}", "[t][]"},
         {"${{ none }} x", "error: the command's program is null"},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         assert_words(*state, cases[i].text, "", cases[i].expected);
+}
+
+static void test_template__null_leaves_its_word_of_a_script_out(void **state)
+{
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        {"t --m ${{ none }} --lr ${{ lr }}", "t  --lr '0.1'"},
+        {"t --m=${{ none }} x", "t  x"},
+        {"t --m \\\n  ${{ none }}; t -n ${{ none }}", "t ; t "},
+        {"t --m=1 ${{ none }} -1 ${{ none }}", "t --m=1  -1 "},
+        {"t --v ${{ none > 3 }} | u ${{ none }}>f", "t --v  | u >f"},
+        {"t ${{ flag('--amp', 1) }} ${{ flag('--x', 0) }}", "t '--amp' "},
+        {"X=${{ none }} Y=1 t", " Y=1 t"},
+        {"X=${{ none }}\nt", "unset -v X\nt"},
+        {"if X=${{ none }}; then t; fi", "if unset -v X; then t; fi"},
+        {"Y=1 X=${{ none }}", "Y=1 X=''"},
+        {"export X=${{ none }} Y=${{ lr }}", "export X Y='0.1'"},
+        {"env X=${{ none }} t", "env  t"},
+        {"(t --m ${{ none }}) && { u --m ${{ none }}; }", "(t ) && { u ; }"},
+        {"x=$(t --m ${{ none }} y)", "x=$(t  y)"},
+        {"x=\"$(t --m ${{ none }})\" u ${{ none }}", "x=\"$(t )\" u "},
+        {"diff <(t) --m ${{ none }}", "diff <(t) "},
+        {"t --m # x\n${{ none }}", "t --m # x\n''"},
+        {"t --m\n${{ none }}", "t --m\n''"},
+        {"[ -z ${{ none }} ] && test -n ${{ none }}",
+         "[ -z '' ] && test -n ''"},
+        {"if ! [ ${{ none }} = 1 ]; then t ${{ none }}; fi",
+         "if ! [ '' = 1 ]; then t ; fi"},
+        {"case ${{ none }} in a) t ${{ none }};; esac",
+         "case '' in a) t ;; esac"},
+        {"for x in ${{ none }}; do t ${{ none }}; done",
+         "for x in ; do t ; done"},
+        {"t >${{ none }} 2>&1 ${{ none }}", "t >'' 2>&1 "},
+        {"t \"\"${{ none }} ''${{ none }}", "t \"\"'' ''''"},
+        {"t \"$x\"=${{ none }}", "t \"$x\"=''"},
+        {"${{ none }} x", "'' x"},
+        {"t a-${{ none }} ${{ none }},${{ none }}", "t a-'' "},
+        {"t --m=${{ none }}$${{ x }}", "t --m=''${{ x }}"},
+    };
+    struct value values[ARRAY_LEN(columns)];
+
+    fill(values, "");
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct template *template =
+            create(*state, cases[i].text, TEMPLATE_SHELL, NULL);
+        struct buf out = BUF_INIT;
+
+        assert_non_null(template);
+        assert_int_equal(template_expand(template, values, &out, NULL), 0);
+        if (strcmp(buf_text(&out), cases[i].expected) != 0)
+            fail_msg("%s: %s", cases[i].text, buf_text(&out));
+        buf_clear(&out);
+        template_destroy(template);
+    }
+}
+
+static void test_template__a_text_is_null_as_a_whole(void **state)
+{
+    static const struct {
+        const char *text;
+        int expected;
+    } cases[] = {
+        {"${{ none }}", 1},
+        {" [${{ none }}] ", 1},
+        {"--m=${{ none }}", 1},
+        {"x${{ none }}", 0},
+        {"${{ lr }}", 0},
+        {"", 0},
+        {"-", 0},
+        {"${{ none }},1", 0},
+        {"\xc3\xa9${{ none }}", 0},
+        {"${{ abs(v) }}", -1},
+    };
+    struct value values[ARRAY_LEN(columns)];
+    struct err err;
+
+    fill(values, "");
+    values[4] = value_int(INT64_MIN);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct template *template =
+            create(*state, cases[i].text, TEMPLATE_TEXT, NULL);
+
+        assert_int_equal(template_is_null(template, values, &err),
+                         cases[i].expected);
+        template_destroy(template);
+    }
+}
+
+static void test_template__numbers_keep_their_form(void **state)
+{
+    struct template *template =
+        create(*state, "${{ lr }} ${{ lr * 10 }} ${{ width }} ${{ lr + v }}",
+               TEMPLATE_TEXT, NULL);
+    struct value values[ARRAY_LEN(columns)];
+    struct buf out = BUF_INIT;
+
+    fill(values, "");
+    values[0] = value_real(4);
+    values[4] = value_real(1e21);
+    assert_int_equal(template_expand(template, values, &out, NULL), 0);
+    assert_string_equal(buf_text(&out), "4.0 40.0 -5 1e+21");
+    buf_clear(&out);
+    template_destroy(template);
+}
+
+/* ---- lists of arguments ---- */
+
+static const size_t arguments[] = {0, 2, 3, 4, 5};
+static const struct expr_table with_arguments = {
+    .columns = columns,
+    .column_count = ARRAY_LEN(columns),
+    .arguments = arguments,
+    .argument_count = ARRAY_LEN(arguments),
+};
+
+static void test_template__lists_all_arguments(void **state)
+{
+    static const struct {
+        const char *text, *v, *expected;
+    } cases[] = {
+        {"t ${{ args }} x", "a b",
+         "[t][--lr][0.1][--opt][sgd][--v][a b][--on][true][x]"},
+        {"t ${{args( flags )}}", "", "[t][--lr][0.1][--opt][sgd][--v][][--on]"},
+        {"t -m ${{ overrides }} ${{ none }}", "a,b",
+         "[t][-m][lr=0.1][opt=sgd][v='a,b'][on=true]"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct template *template = template_create(
+            *state, cases[i].text, TEMPLATE_WORDS, &with_arguments, 1, NULL);
+        char *actual;
+
+        assert_non_null(template);
+        actual = words_of(template, cases[i].v);
+        assert_string_equal(actual, cases[i].expected);
+        assert_true(template_uses(template, 4));
+        assert_false(template_uses(template, 1));
+        free(actual);
+        template_destroy(template);
+    }
+}
+
+static void test_template__overrides_are_quoted_where_hydra_needs_it(
+    void **state)
+{
+    static const char *const cases[][2] = {
+        {"sgd", "sgd"},
+        {"a/b-c_1.x", "a/b-c_1.x"},
+        {"", "''"},
+        {"1", "'1'"},
+        {"true", "'true'"},
+        {"Null", "'Null'"},
+        {"1e5", "'1e5'"},
+        {"1_000", "'1_000'"},
+        {"-inf", "'-inf'"},
+        {"a b", "'a b'"},
+        {"[1,2]", "'[1,2]'"},
+        {"a=b", "'a=b'"},
+        {"x:y", "'x:y'"},
+        {"\xc3\xa9", "'\xc3\xa9'"},
+        {"it's", "'it\\'s'"},
+        {"a\\b\\", "'a\\b\\\\'"},
+        {"a\\'", "'a\\\\\\''"},
+        {"${x}", "'\\${x}'"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct template *template =
+            template_create(*state, "t ${{ overrides }}", TEMPLATE_WORDS,
+                            &with_arguments, 1, NULL);
+        char *actual = words_of(template, cases[i][0]);
+        char *expected =
+            mem_printf("[t][lr=0.1][opt=sgd][v=%s][on=true]", cases[i][1]);
+
+        assert_string_equal(actual, expected);
+        free(actual);
+        free(expected);
+        template_destroy(template);
+    }
+}
+
+static void test_template__a_list_of_arguments_is_a_word(void **state)
+{
+    static const struct {
+        enum template_mode mode;
+        const char *text;
+        int column;
+        const char *part;
+    } cases[] = {
+        {TEMPLATE_WORDS, "t x${{ args }}", 4, "'args' must be a word of its"},
+        {TEMPLATE_WORDS, "t ${{ args }}x", 3, "a word of its own"},
+        {TEMPLATE_WORDS, "t \"${{ overrides }}\"", 4, "'overrides' must be"},
+        {TEMPLATE_WORDS, "${{ args }}", 1, "missing program before 'args'"},
+        {TEMPLATE_SHELL, "t --x=${{ args(flags) }}", 7, "'args(flags)' must"},
+        {TEMPLATE_TEXT, "${{ args }}", 1, "only allowed in a command or a"},
+        {TEMPLATE_WORDS, "t ${{ args(x) }}", 7, "unknown function 'args'"},
+    };
+    struct err err;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        assert_null(template_create(*state, cases[i].text, cases[i].mode,
+                                    &with_arguments, 1, &err));
+        if (strstr(err.text, cases[i].part) == NULL ||
+            err.column != cases[i].column)
+            fail_msg("%s: %d: %s", cases[i].text, err.column, err.text);
+    }
+    assert_null(create(*state, "t ${{ args }}", TEMPLATE_WORDS, &err));
+    assert_string_equal(err.text, "unknown name 'args'");
+}
+
+static void test_template__a_script_lists_all_arguments(void **state)
+{
+    struct template *template = template_create(
+        *state, "t ${{ args }}; u", TEMPLATE_SHELL, &with_arguments, 1, NULL);
+    struct value values[ARRAY_LEN(columns)];
+    struct buf out = BUF_INIT;
+
+    fill(values, "it's");
+    assert_int_equal(template_expand(template, values, &out, NULL), 0);
+    assert_string_equal(buf_text(&out),
+                        "t '--lr' '0.1' '--opt' 'sgd' '--v' 'it'\\''s' "
+                        "'--on' 'true'; u");
+    buf_clear(&out);
+    template_destroy(template);
 }
 
 static void test_template__a_list_is_words_already(void **state)
@@ -509,7 +751,15 @@ int main(void)
         cmocka_unit_test(test_template__splits_words_as_a_shell),
         cmocka_unit_test(test_template__expands_within_words),
         cmocka_unit_test(test_template__a_value_never_adds_a_word),
-        cmocka_unit_test(test_template__null_drops_its_option),
+        cmocka_unit_test(test_template__null_leaves_its_word_out),
+        cmocka_unit_test(test_template__null_leaves_its_word_of_a_script_out),
+        cmocka_unit_test(test_template__a_text_is_null_as_a_whole),
+        cmocka_unit_test(test_template__numbers_keep_their_form),
+        cmocka_unit_test(test_template__lists_all_arguments),
+        cmocka_unit_test(
+            test_template__overrides_are_quoted_where_hydra_needs_it),
+        cmocka_unit_test(test_template__a_list_of_arguments_is_a_word),
+        cmocka_unit_test(test_template__a_script_lists_all_arguments),
         cmocka_unit_test(test_template__a_list_is_words_already),
         cmocka_unit_test(test_template__errors_have_a_place),
         cmocka_unit_test(test_template__text_prints_values),

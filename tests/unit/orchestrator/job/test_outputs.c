@@ -133,7 +133,8 @@ static void test_outputs__keys_go_into_objects(void **state)
 /* -- Outputs --------------------------------------------------------------*/
 
 static const char *const columns[] = {"copy", "none", "least"};
-static const struct expr_table table = {NULL, columns, ARRAY_LEN(columns)};
+static const struct expr_table table = {.columns = columns,
+                                        .column_count = ARRAY_LEN(columns)};
 
 /* What one output is read as; "error: ..." where it is not. */
 static char *read_one(const char *root, enum output_kind kind, const char *path,

@@ -73,7 +73,8 @@ static void assert_words(char **words, const char *const *wanted)
 static void test_child_run__the_command_says_all(void **state)
 {
     static const char *const columns[] = {"n", "word"};
-    const struct expr_table table = {NULL, columns, ARRAY_LEN(columns)};
+    const struct expr_table table = {.columns = columns,
+                                     .column_count = ARRAY_LEN(columns)};
     const struct value values[] = {value_int(3), value_text("a: [b")};
     struct expr_env *env = expr_env_create(NULL);
     struct step_assignment assignments[] = {

@@ -15,7 +15,8 @@
 
 /* The columns: two values that change, and what the round gave. */
 static const char *const names[] = {"batch", "lr", "loss"};
-static const struct expr_table table = {NULL, names, ARRAY_LEN(names)};
+static const struct expr_table table = {.columns = names,
+                                        .column_count = ARRAY_LEN(names)};
 
 enum { BATCH, LR, VALUE_COUNT };
 
