@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/conf/conf_impl.h"
+#include "base/conf/schema.h"
 #include "base/fs.h"
 #include "base/mem.h"
 
@@ -196,39 +197,92 @@ static struct conf_node **find_slot(struct conf_doc *doc, struct conf_node *map,
     return &map->items[map->count++];
 }
 
-static int set_path(struct conf_doc *doc, const char *path,
+/* A path of keys under way: what describes the map that it has come to. */
+struct path {
+    const char *text, *rest;
+    const struct schema_key *keys;    /* the map's; NULL: any */
+    const struct schema_key *element; /* of a map with free keys, or NULL */
+    const struct schema_key *map;     /* the map itself; NULL: the root */
+};
+
+/* Down to the item of a key. */
+static void enter(struct path *path, size_t length)
+{
+    const struct schema_key *key = path->keys;
+
+    while (key != NULL && key->name != NULL &&
+           (strlen(key->name) != length ||
+            strncmp(key->name, path->rest, length) != 0))
+        key++;
+    path->map = key != NULL && key->name != NULL ? key : path->element;
+    path->keys = path->map != NULL ? path->map->keys : NULL;
+    path->element = path->map != NULL ? path->map->element : NULL;
+    path->rest += length;
+}
+
+/* {shorthand: scalar} for a scalar that stands for this map; NULL: it does
+ * not. */
+static const struct conf_node *open_scalar(struct conf_doc *doc,
+                                           const struct path *path,
+                                           struct conf_node *scalar)
+{
+    static const struct conf_node none = {.type = CONF_MAP};
+    struct conf_node *map;
+
+    if (path->map == NULL || path->map->shorthand == NULL ||
+        scalar->type == CONF_LIST)
+        return NULL;
+    map = copy_map(doc, &none);
+    map->place = scalar->place;
+    *find_slot(doc, map, path->map->shorthand, strlen(path->map->shorthand)) =
+        scalar;
+    return map;
+}
+
+static int refuse_map(const struct path *path, const struct conf_node *node,
+                      struct err *err)
+{
+    return err_set(err, ERR_USAGE,
+                   "type mismatch: cannot set '%s': the value before '%s' is "
+                   "%s, not a map",
+                   path->text, path->rest, conf_type_name(node->type));
+}
+
+static int set_path(struct conf_doc *doc, struct path path,
                     struct conf_node *value, struct err *err)
 {
     struct conf_node **slot = &doc->root;
-    const char *rest = path;
     int depth = 0;
 
     for (;;) {
         const struct conf_node *map = *slot;
+        const char *key;
         size_t length;
 
         if (map != NULL && map->type == CONF_NULL)
             map = NULL;
         if (map != NULL && map->type != CONF_MAP)
-            return err_set(err, ERR_USAGE,
-                           "type mismatch: cannot set '%s': the value before "
-                           "'%s' is %s, not a map",
-                           path, rest, conf_type_name(map->type));
-        length = path_part(map, rest);
+            map = open_scalar(doc, &path, *slot);
+        if (map == NULL && *slot != NULL && (*slot)->type != CONF_NULL)
+            return refuse_map(&path, *slot, err);
+        length = path_part(map, path.rest);
         if (length == 0 || ++depth > CONF_MAX_DEPTH / 2)
-            return err_set(err, ERR_USAGE, "'%s' is not a path of keys", path);
+            return err_set(err, ERR_USAGE, "'%s' is not a path of keys",
+                           path.text);
+        key = path.rest;
+        enter(&path, length);
         *slot = copy_map(doc, map);
-        slot = find_slot(doc, *slot, rest, length);
-        rest += length;
-        if (*rest == '\0')
+        slot = find_slot(doc, *slot, key, length);
+        if (*path.rest == '\0')
             break;
-        rest++;
+        path.rest++;
     }
     *slot = value;
     return 0;
 }
 
-int conf_set(struct conf_doc *doc, const char *assignment, struct err *err)
+int conf_set(struct conf_doc *doc, const struct schema_key *keys,
+             const char *assignment, struct err *err)
 {
     const char *equals = strchr(assignment, '=');
     struct conf_node *value;
@@ -243,7 +297,9 @@ int conf_set(struct conf_doc *doc, const char *assignment, struct err *err)
         rc = err_set(err, ERR_USAGE, "cannot set '%s': %s", path,
                      err != NULL ? err->text : "");
     else
-        rc = set_path(doc, path, value, err);
+        rc = set_path(doc,
+                      (struct path){.text = path, .rest = path, .keys = keys},
+                      value, err);
     free(path);
     return rc;
 }

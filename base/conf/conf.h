@@ -87,12 +87,17 @@ double conf_number(const struct conf_node *node);
 /* "a map", "a list", "text", ...: for messages. */
 const char *conf_type_name(enum conf_type type);
 
+struct schema_key; /* base/conf/schema.h */
+
 /*
  * Replaces one item before the file is checked (`--set a.b.c=VALUE`): makes
  * missing maps on the way; VALUE is read as YAML. What is set has no place in
- * the file (line 0). -1 with ERR_USAGE.
+ * the file (line 0). `keys` describes the file: where it has a scalar in place
+ * of a map, as `search: random`, that scalar becomes an item of the map. NULL:
+ * nothing is known of the file. -1 with ERR_USAGE.
  */
-int conf_set(struct conf_doc *doc, const char *assignment, struct err *err);
+int conf_set(struct conf_doc *doc, const struct schema_key *keys,
+             const char *assignment, struct err *err);
 
 /* A map with the pairs of both, those of `over` where both have a key; where
  * both have maps there, these are merged in the same way. `over` itself where

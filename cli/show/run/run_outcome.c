@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "cli/show/run/run_view.h"
 #include "orchestrator/job/budget.h"
+#include "orchestrator/spec/experiment/experiment.h"
 #include "store/store.h"
 
 void run_outcome_clear(struct run_outcome *outcome)
@@ -34,7 +35,8 @@ static bool has_target(const struct run_row *run)
 
     if (doc != NULL) {
         for (size_t i = 0; i < json_array_size(list); i++)
-            conf_set(doc, json_string_value(json_array_get(list, i)), NULL);
+            conf_set(doc, experiment_schema,
+                     json_string_value(json_array_get(list, i)), NULL);
         found = conf_get(conf_get(conf_root(doc), "budget"), "target") != NULL;
     }
     json_decref(list);

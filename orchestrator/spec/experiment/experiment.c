@@ -271,29 +271,6 @@ static void build_all(struct build *build)
     check_search(build, root);
 }
 
-/* A word may stand for the map in which an assignment sets a key. */
-static int open_executor(struct conf_doc *doc, const char *assignment,
-                         struct err *err)
-{
-    static const char prefix[] = "executor.";
-    const struct conf_node *node = conf_get(conf_root(doc), "executor");
-    struct buf name = BUF_INIT;
-    json_t *text;
-    int rc;
-
-    if (strncmp(assignment, prefix, sizeof(prefix) - 1) != 0 || node == NULL ||
-        node->type != CONF_TEXT)
-        return 0;
-    text = json_string(node->text);
-    buf_add_string(&name, "executor={name: ");
-    json_print(text, &name);
-    buf_add_char(&name, '}');
-    rc = conf_set(doc, buf_text(&name), err);
-    buf_clear(&name);
-    json_decref(text);
-    return rc;
-}
-
 static bool lacks_trial(const struct conf_doc *doc)
 {
     const struct conf_node *root = conf_root(doc);
@@ -303,6 +280,7 @@ static bool lacks_trial(const struct conf_doc *doc)
 
 struct experiment_file *experiment_open(struct conf_doc *doc,
                                         const struct experiment_source *source,
+                                        const struct schema_key *keys,
                                         struct err *err)
 {
     struct experiment_file *file = mem_zero(sizeof(*file));
@@ -315,13 +293,11 @@ struct experiment_file *experiment_open(struct conf_doc *doc,
     experiment->path = "";
     if (*path != '\0' && strcmp(path, "-") != 0)
         experiment->path = build_take_text(file, fs_absolute(path));
-    for (size_t i = 0; i < source->assignment_count && rc == 0; i++) {
-        rc = open_executor(doc, source->assignments[i], err);
-        if (rc == 0)
-            rc = conf_set(doc, source->assignments[i], err);
-    }
+    for (size_t i = 0; i < source->assignment_count && rc == 0; i++)
+        rc = conf_set(doc, keys, source->assignments[i], err);
     if (rc == 0 && source->is_for_search && lacks_trial(doc))
-        rc = conf_set(doc, "trial={command: 'true', checkpoints: true}", err);
+        rc = conf_set(doc, keys, "trial={command: 'true', checkpoints: true}",
+                      err);
     if (rc == 0)
         experiment->env = expr_env_create(err);
     if (experiment->env != NULL)
@@ -335,7 +311,8 @@ static struct experiment *build_from(struct conf_doc *doc,
                                      const struct experiment_source *source,
                                      struct diags *diags, struct err *err)
 {
-    struct experiment_file *file = experiment_open(doc, source, err);
+    struct experiment_file *file =
+        experiment_open(doc, source, experiment_schema, err);
     struct build build = {.file = file, .diags = diags};
 
     if (file == NULL)

@@ -7,6 +7,7 @@
 
 #include "base/conf/conf.h"
 #include "base/mem.h"
+#include "orchestrator/spec/workflow/workflow.h"
 
 struct comparison {
     const struct conf_node *now, *before; /* the files */
@@ -24,7 +25,7 @@ static struct conf_doc *read_file(const struct experiment_source *source,
         diags_to_err(diags, err);
     for (size_t i = 0; doc != NULL && i < source->assignment_count; i++) {
         if (strncmp(source->assignments[i], "take_over=", 10) != 0)
-            conf_set(doc, source->assignments[i], NULL);
+            conf_set(doc, workflow_schema, source->assignments[i], NULL);
     }
     diags_destroy(diags);
     return doc;

@@ -240,7 +240,8 @@ static struct workflow *build_from(struct conf_doc *doc,
                                    const struct workflow_chain *above,
                                    struct diags *diags, struct err *err)
 {
-    struct experiment_file *common = experiment_open(doc, source, err);
+    struct experiment_file *common =
+        experiment_open(doc, source, workflow_schema, err);
     struct workflow_build w = {.build = {.file = common, .diags = diags}};
     struct workflow *workflow;
 

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/conf/schema.h"
 #include "base/mem.h"
 
 static struct conf_doc *parse_bytes(const char *text, size_t length)
@@ -532,7 +533,7 @@ static void test_conf__a_place_is_as_long_as_its_name(void **state)
     (void)state;
     assert_int_equal(conf_place_in(doc, k, 1, 3).length, 8);
     assert_int_equal(conf_place_in(doc, k, 1, 12).length, 1);
-    assert_int_equal(conf_set(doc, "k=a val_loss", NULL), 0);
+    assert_int_equal(conf_set(doc, NULL, "k=a val_loss", NULL), 0);
     k = conf_get(conf_root(doc), "k");
     assert_int_equal(conf_place_in(doc, k, 1, 3).line, 0);
     conf_destroy(doc);
@@ -545,7 +546,7 @@ static void expect_set(const char *text, const char *assignment,
     const struct conf_node *node;
     struct err err;
 
-    if (conf_set(doc, assignment, &err) != 0)
+    if (conf_set(doc, NULL, assignment, &err) != 0)
         fail_msg("%s: %s", assignment, err.text);
     node = conf_get(conf_root(doc), key);
     if (sub != NULL)
@@ -570,13 +571,47 @@ static void test_conf__set_replaces_and_adds(void **state)
     expect_set("a: 1\n", "a={b: {c: 1}, d: e}", "a", "d", "e");
 }
 
+static const struct schema_key method_keys[] = {
+    {.name = "method"}, {.name = "seed"}, {.name = NULL}};
+static const struct schema_key receiver = {
+    .name = "receiver", .shorthand = "url", .keys = method_keys};
+static const struct schema_key keys[] = {
+    {.name = "search", .shorthand = "method", .keys = method_keys},
+    {.name = "by_name", .element = &receiver},
+    {.name = NULL},
+};
+
+static void test_conf__set_opens_a_short_form(void **state)
+{
+    struct conf_doc *doc =
+        parse("search: random\nby_name: {a: x, b: [1]}\nother: y\n");
+    const struct conf_node *search, *receivers;
+    struct err err;
+
+    (void)state;
+    assert_int_equal(conf_set(doc, keys, "search.seed=2", NULL), 0);
+    assert_int_equal(conf_set(doc, keys, "by_name.a.seed=3", NULL), 0);
+    search = conf_get(conf_root(doc), "search");
+    receivers = conf_get(conf_root(doc), "by_name");
+    assert_string_equal(conf_get(search, "method")->text, "random");
+    assert_int_equal(conf_get(search, "method")->place.line, 1);
+    assert_int_equal(search->place.line, 1);
+    assert_int_equal(conf_get(search, "seed")->integer, 2);
+    assert_string_equal(conf_get(conf_get(receivers, "a"), "url")->text, "x");
+    assert_int_equal(conf_set(doc, keys, "by_name.b.seed=3", &err), -1);
+    assert_non_null(strstr(err.text, "before 'seed' is a list, not a map"));
+    assert_int_equal(conf_set(doc, keys, "other.seed=3", &err), -1);
+    assert_non_null(strstr(err.text, "before 'seed' is text, not a map"));
+    conf_destroy(doc);
+}
+
 static void test_conf__set_leaves_other_aliases_alone(void **state)
 {
     struct conf_doc *doc = parse("a: &x {k: 1}\nb: *x\n");
     const struct conf_node *root;
 
     (void)state;
-    assert_int_equal(conf_set(doc, "b.k=2", NULL), 0);
+    assert_int_equal(conf_set(doc, NULL, "b.k=2", NULL), 0);
     root = conf_root(doc);
     assert_int_equal(conf_get(conf_get(root, "a"), "k")->integer, 1);
     assert_int_equal(conf_get(conf_get(root, "b"), "k")->integer, 2);
@@ -602,10 +637,10 @@ static void test_conf__set_refuses(void **state)
         struct conf_doc *doc = parse("a: x\n");
         struct err err = {0};
 
-        assert_int_equal(conf_set(doc, refusals[i].text, &err), -1);
+        assert_int_equal(conf_set(doc, NULL, refusals[i].text, &err), -1);
         assert_int_equal(err.kind, ERR_USAGE);
         assert_string_equal(err.text, refusals[i].message);
-        assert_int_equal(conf_set(doc, refusals[i].text, NULL), -1);
+        assert_int_equal(conf_set(doc, NULL, refusals[i].text, NULL), -1);
         conf_destroy(doc);
     }
 }
@@ -618,11 +653,11 @@ static void test_conf__set_goes_32_maps_deep(void **state)
     (void)state;
     repeat(&path, "b.", 31);
     buf_add_string(&path, "c=2");
-    assert_int_equal(conf_set(doc, buf_text(&path), NULL), 0);
+    assert_int_equal(conf_set(doc, NULL, buf_text(&path), NULL), 0);
     buf_truncate(&path, 0);
     repeat(&path, "b.", 32);
     buf_add_string(&path, "c=2");
-    assert_int_equal(conf_set(doc, buf_text(&path), NULL), -1);
+    assert_int_equal(conf_set(doc, NULL, buf_text(&path), NULL), -1);
     buf_clear(&path);
     conf_destroy(doc);
 }
@@ -674,6 +709,7 @@ int main(void)
         cmocka_unit_test(test_conf__places_inside_scalars),
         cmocka_unit_test(test_conf__a_place_is_as_long_as_its_name),
         cmocka_unit_test(test_conf__set_replaces_and_adds),
+        cmocka_unit_test(test_conf__set_opens_a_short_form),
         cmocka_unit_test(test_conf__set_leaves_other_aliases_alone),
         cmocka_unit_test(test_conf__set_refuses),
         cmocka_unit_test(test_conf__set_goes_32_maps_deep),
