@@ -224,7 +224,9 @@ const struct cmd cmd_best = {
                "--command prints the command of the trial with its "
                "values, ready for a shell. With a schedule it runs to the "
                "last resource. It expects to start in the folder that "
-               "`smtune show` prints, and uses the folders of the trial.",
+               "`smtune show` prints. In place of the folders of the trial "
+               "it gets new ones, RUN-TRIAL and RUN-TRIAL/checkpoints in the "
+               "current folder, so it trains from the beginning.",
     .examples = "smtune best last                        # the best "
                 "setting\n"
                 "smtune best mlp -n 5                    # the five best\n"

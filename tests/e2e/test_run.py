@@ -139,13 +139,39 @@ def test_the_best_trials_command_runs_again(smtune, experiment, write):
                         " type: stopping}")
     smtune("run", "again.yaml", "-q")
     command = smtune.ok("best", "again", "--command")
-    folder = smtune.store / "runs/again/trials/1"
+    folder = smtune.directory / "again-1"
     assert command == (
+        f"mkdir -p {folder}/checkpoints && "
         f"sh train.sh 1 'it'\\''s one' 9 1 {folder}\n")
     again = smtune.directory / "again"
     again.unlink()
     subprocess.run(["sh", "-c", command], cwd=smtune.directory, check=True)
     assert again.read_text() == f"<it's one><9><1><{folder}>"
+    # The next time gets another new folder.
+    assert f" 9 1 {folder}-2\n" in smtune.ok("best", "again", "--command")
+
+
+def test_the_best_trials_command_trains_again(smtune, write):
+    """In the trial's own checkpoints it would find that all is done."""
+    write("train.sh", """\
+[ -e "$2/done" ] && exit
+touch "$2/done"
+echo loss=$1
+""")
+    write("anew.yaml", """\
+version: 1
+name: anew
+objective: loss
+parameters: {x: {type: int, min: 1, max: 2}}
+search: grid
+trial:
+  shell: sh train.sh ${{ x }} ${{ checkpoint_dir }}
+""")
+    smtune("run", "anew.yaml", "-q")
+    command = smtune.ok("best", "anew", "--command")
+    again = subprocess.run(["sh", "-c", command], cwd=smtune.directory,
+                           check=True, capture_output=True, text=True)
+    assert again.stdout == "loss=1\n"
 
 
 def test_a_metric_of_another_name_is_told(smtune, experiment):

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The command of the best trial, to run it again. It gets a folder of its own,
+ * in the current one: in the trial's checkpoints it would find that there is
+ * nothing left to do, and in the trial's folder it would overwrite results.
+ */
 #include "cli/show/run/best_command.h"
 
 #include <inttypes.h>
@@ -6,12 +11,14 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/expr/template_shell.h"
+#include "base/fs.h"
 #include "base/mem.h"
-#include "orchestrator/job/workspace.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/search/search.h"
 #include "orchestrator/search/search_space.h"
 #include "orchestrator/spec/experiment/command_line.h"
+#include "orchestrator/spec/experiment/job_spec_build.h"
 #include "store/store.h"
 
 struct printing {
@@ -34,13 +41,48 @@ static struct value *read_point(const struct printing *printing,
     return NULL;
 }
 
+/* RUN-TRIAL in the current folder, or the first of RUN-TRIAL-2, -3, ... that
+ * does not exist; absolute, and the caller's to free. */
+static char *find_folder(const char *run, int64_t trial)
+{
+    char *name = mem_printf("%s-%" PRId64, run, trial);
+
+    for (int i = 2; fs_exists(name); i++) {
+        free(name);
+        name = mem_printf("%s-%" PRId64 "-%d", run, trial, i);
+    }
+    return name;
+}
+
+static bool uses_folders(const struct experiment *experiment)
+{
+    size_t count = space_count(experiment->space);
+
+    return job_spec_uses(&experiment->task, count + EXTRA_DIR) ||
+           job_spec_uses(&experiment->task, count + EXTRA_CHECKPOINT_DIR);
+}
+
+/* With the folders that the command expects. */
+static void print(const struct experiment *experiment, const char *checkpoints,
+                  const char *command)
+{
+    struct buf folder = BUF_INIT;
+
+    shell_add_word(checkpoints, &folder);
+    if (uses_folders(experiment))
+        printf("mkdir -p %s%s", buf_text(&folder),
+               experiment->task.is_shell ? "\n" : " && ");
+    printf("%s\n", command);
+    buf_clear(&folder);
+}
+
 static int print_trial(void *user, const struct trial_row *trial)
 {
     const struct printing *printing = user;
     const struct run_view *view = printing->view;
-    char *run = store_run_directory(view->store, view->row.name);
-    char *directory = mem_printf("%s/trials/%" PRId64, run, trial->number);
-    char *checkpoints = workspace_checkpoint_directory(run, trial->number);
+    char *name = find_folder(view->row.name, trial->number);
+    char *directory = fs_absolute(name);
+    char *checkpoints = fs_join(directory, "checkpoints");
     struct value *point = read_point(printing, trial);
     struct buf text = BUF_INIT;
     int status = -1;
@@ -57,12 +99,12 @@ static int print_trial(void *user, const struct trial_row *trial)
                 .resource = printing->experiment->schedule.options.max},
             &text, printing->err);
     if (status == 0)
-        printf("%s\n", buf_text(&text));
+        print(printing->experiment, checkpoints, buf_text(&text));
     buf_clear(&text);
     free(point);
     free(checkpoints);
     free(directory);
-    free(run);
+    free(name);
     return status;
 }
 
