@@ -141,13 +141,115 @@ def test_templates_as_others_write_them_in_a_shell(smtune, write):
             "did you mean '${{ lr }}'?"]
 
 
-@pytest.mark.parametrize("word", ["|", "&&", ">", "2>&1", ";", "$HOME",
-                                  "${HOME}"])
-def test_warns_of_what_no_shell_sees(smtune, write, word):
-    assert warnings_of(smtune, write, GOOD[:-1] + f" {word} x\n") == [
-        (6, 35, f"the program receives '{word}' literally: no shell runs a "
-         "command", "'shell' in place of 'command' has one")]
+@pytest.mark.parametrize("word, found", [
+    ("$HOME", "$HOME"), ("${HOME}", "${HOME}"), ("~/data", "~/data"),
+    ("--data=~/x", "~/x"), ("$(id)", "$("), ("`id`", "`")])
+def test_warns_of_what_no_shell_sees(smtune, write, word, found):
+    column = 35 + word.index(found)
+    warning = (6, column, f"the program receives '{found}' literally: no shell "
+               "runs a command", "'shell' in place of 'command' has one")
+    assert warnings_of(smtune, write, GOOD[:-1] + f" {word} x\n")[:1] == [
+        warning]
     assert warnings_of(smtune, write, GOOD[:-1] + f" '{word} x'\n") == []
+
+
+@pytest.mark.parametrize("value, found", [
+    ("$HOME/cache", "$HOME"), ("~/data", "~/data"), ("{lr}", "{lr}"),
+    ("a:~/b", "~/b")])
+def test_warns_of_what_no_shell_sees_in_env(smtune, write, value, found):
+    told = warnings_of(smtune, write, GOOD + f"  env: {{X: '{value}'}}\n")
+    assert [text.split(" literally")[0] for _, _, text, _ in told] == [
+        f"the program receives '{found}'"]
+    assert [line for line, _, _, _ in told] == [7]
+
+
+def test_a_script_in_a_list_has_a_shell(smtune, write):
+    words = "[sh, -c, 'echo home=$HOME; echo loss=$1 | cat', x, '${{ lr }}']"
+    text = GOOD.replace("./train --lr ${{ lr }}", words)
+    assert warnings_of(smtune, write, text) == []
+    assert warnings_of(smtune, write, text.replace("sh, -c", "/bin/bash, -ec")
+                       ) == []
+    assert len(warnings_of(smtune, write, text.replace("sh, -c", "run, -c"))
+               ) == 1
+
+
+@pytest.mark.parametrize("command, column, message", [
+    ("./train ${{ lr }} | tee x", 30, "'|' needs a shell"),
+    ("./train ${{ lr }} && x", 30, "'&&' needs a shell"),
+    ("./train ${{ lr }} >x", 30, "'>' needs a shell"),
+    ("./train ${{ lr }} 2>&1", 30, "'2>&' needs a shell"),
+    ("./train ${{ lr }} &>x", 30, "'&>' needs a shell"),
+    ("./train ${{ lr }}; x", 29, "';' needs a shell"),
+    ("./train ${{ lr }} &", 30, "'&' needs a shell"),
+    ("(./train ${{ lr }})", 12, "'(' needs a shell"),
+    ("A=0 ./train ${{ lr }}", 12, "'A=0' is not a program"),
+    ("~/train ${{ lr }}", 12, "'~/train' is not a path"),
+    ("[A=0, ./train, '${{ lr }}']", 13, "'A=0' is not a program"),
+])
+def test_refuses_a_command_that_needs_a_shell(smtune, write, command, column,
+                                              message):
+    write("c.yaml", GOOD.replace("./train --lr ${{ lr }}", command))
+    result = smtune("validate", "c.yaml")
+    assert result.returncode == 3
+    assert f"c.yaml:6:{column}: error: {message}" in result.stderr
+    assert "'shell'" in result.stderr
+
+
+@pytest.mark.parametrize("command", [
+    "./train ${{ lr }} '|' \"&&\" \\; '>x' a|b x=a>b http://h/?a=1&b=2",
+    "./train ${{ iif(lr > 1, '| a', '; b') }}",
+    "[./train, '|', '>', '${{ lr }}']",
+    "./a=b/train ${{ lr }}",
+])
+def test_an_operator_in_quotes_is_an_argument(smtune, write, command):
+    write("c.yaml", GOOD.replace("./train --lr ${{ lr }}", json.dumps(command)
+                                 if command[0] != "[" else command))
+    smtune.ok("validate", "c.yaml")
+
+
+def test_several_lines_are_one_command_or_a_script(smtune, write):
+    one = GOOD.replace("command: ./train --lr ${{ lr }}", """\
+command: |
+    ./train
+      --lr ${{ lr }}
+    --x 1 \\
+    y""")
+    write("one.yaml", one)
+    smtune.ok("validate", "one.yaml")
+    write("many.yaml", one.replace("    --x 1", "    cd x"))
+    result = smtune("validate", "many.yaml")
+    assert result.returncode == 3
+    assert ("many.yaml:9:5: error: the command has several lines, and no shell "
+            "runs a command") in result.stderr
+
+
+def test_warns_of_a_constraint_that_excludes_nothing(smtune, write):
+    text = GOOD.replace("trial:", """\
+  opt: {type: categorical, values: [sgd, adam]}
+  n: {type: int, min: 1, max: 9, when: opt > 3}
+constraints: ["n", "opt != 4", "lr > 0.5"]
+trial:""") + "    ${{ opt }} ${{ n }}\n"
+    told = warnings_of(smtune, write, text)
+    assert [(line, column, text) for line, column, text, _ in told] == [
+        (6, 40, "'opt > 3' compares a text with a number"),
+        (7, 15, "the constraint is satisfied by all of 10000 random settings"),
+        (7, 21, "'opt != 4' compares a text with a number")]
+    assert told[0][3] == "write a value of 'opt', such as opt = 'sgd'"
+
+
+@pytest.mark.parametrize("word", [
+    "search.seed=2", "objective.goal=maximize", "executor.cpus=1",
+    "parameters.width.value=3"])
+def test_set_opens_short_forms(smtune, write, word):
+    write("short.yaml", GOOD.replace("trial:", "  width: 2\ntrial:") +
+          "    ${{ width }}\nsearch: random\nexecutor: local\n")
+    plan = smtune.ok("plan", "short.yaml", "-n", "1", "--set", word)
+    if word == "search.seed=2":
+        assert "random, seed 2" in plan
+    if word == "objective.goal=maximize":
+        assert "maximize loss" in plan
+    if word == "parameters.width.value=3":
+        assert " 3\n" in plan
 
 
 def test_warns_of_parameters_that_nothing_reads(smtune, write):
@@ -157,15 +259,15 @@ def test_warns_of_parameters_that_nothing_reads(smtune, write):
     assert warnings_of(smtune, write, two) == [
         (5, 3, unread, "the program must read it from SMTUNE_PARAMS")]
     for reads in ("  env: {WIDTH: \"${{ width }}\"}\n",
-                  "  env: {CONFIG: $SMTUNE_PARAMS}\n",
+                  "  env: {CONFIG: SMTUNE_PARAMS}\n",
                   "  channels: {data: \"data/${{ width }}\"}\n"):
         assert warnings_of(smtune, write, two + reads) == []
     conditional = two.replace("scale: log", "scale: log, when: width > 3")
     assert warnings_of(smtune, write, conditional) == []
     assert warnings_of(smtune, write, two.replace("--lr ${{ lr }}", "")) == [
         (8, 3, "the command uses none of the parameters",
-         "write ${{ NAME }} for a value, unless the program reads "
-         "SMTUNE_PARAMS or SM_HPS")]
+         "write ${{ args }} for --NAME VALUE of all of them, or ${{ NAME }} "
+         "for one value, unless the program reads SMTUNE_PARAMS or SM_HPS")]
 
 
 def test_warns_of_a_condition_that_is_never_true(smtune, write):

@@ -9,6 +9,9 @@
 #include "base/fs.h"
 #include "base/mem.h"
 
+/* Who reads a text. */
+enum reader { READER_SHELL, READER_COMMAND, READER_VARIABLE };
+
 /* A walk over one text. What is found is at `at`, `length` bytes of it. */
 struct walk {
     const struct command_text *command;
@@ -17,9 +20,8 @@ struct walk {
     const char *at;
     size_t length;
     char quote; /* that `at` stands in, or 0 */
+    enum reader reader;
 };
-
-static const char no_shell[] = "'shell' in place of 'command' has one";
 
 static struct diag_place place_of(const struct walk *walk)
 {
@@ -78,7 +80,7 @@ static bool check_name(struct walk *walk)
     char *help;
 
     if (walk->at[is_variable] != '{' || is_behind ||
-        (is_variable && walk->command->is_shell))
+        (is_variable && walk->reader == READER_SHELL))
         return false;
     name = find_name(walk);
     if (name == NULL)
@@ -89,39 +91,45 @@ static bool check_name(struct walk *walk)
     return true;
 }
 
-static bool check_variable(struct walk *walk)
+/* A warning of what only a shell gives a meaning. */
+static bool warn_of_shell(struct walk *walk, size_t length)
 {
-    size_t start = walk->at[1] == '{' ? 2 : 1;
-
-    if (walk->at[0] != '$' || walk->quote != 0 ||
-        (!isalpha((unsigned char)walk->at[start]) && walk->at[start] != '_'))
-        return false;
-    walk->length = start;
-    while (isalnum((unsigned char)walk->at[walk->length]) ||
-           walk->at[walk->length] == '_')
-        walk->length++;
-    walk->length += walk->at[walk->length] == '}';
-    warn(walk, no_shell, ": no shell runs a command");
+    walk->length = length;
+    if (walk->reader == READER_VARIABLE)
+        warn(walk, "write the value itself, or set the variable in 'shell'",
+             ": no shell reads 'env'");
+    else
+        warn(walk, "'shell' in place of 'command' has one",
+             ": no shell runs a command");
     return true;
 }
 
-static bool check_operator(struct walk *walk)
+static bool check_variable(struct walk *walk)
 {
-    static const char *const operators[] = {"|", "||", "&&", "&",  ";",
-                                            ">", ">>", "<",  "2>", "2>&1"};
-    bool begins =
-        walk->at == walk->node->text || isspace((unsigned char)walk->at[-1]);
+    size_t start = walk->at[1] == '{' ? 2 : 1, length = start;
 
-    if (!begins || walk->quote != 0)
+    if (walk->at[0] == '`')
+        return warn_of_shell(walk, 1);
+    if (walk->at[0] != '$')
         return false;
-    walk->length = strcspn(walk->at, " \t\n");
-    for (size_t i = 0; i < ARRAY_LEN(operators); i++)
-        if (strlen(operators[i]) == walk->length &&
-            strncmp(operators[i], walk->at, walk->length) == 0) {
-            warn(walk, no_shell, ": no shell runs a command");
-            return true;
-        }
-    return false;
+    if (walk->at[1] == '(')
+        return warn_of_shell(walk, 2);
+    if (!isalpha((unsigned char)walk->at[start]) && walk->at[start] != '_')
+        return false;
+    while (isalnum((unsigned char)walk->at[length]) || walk->at[length] == '_')
+        length++;
+    return warn_of_shell(walk, length + (walk->at[length] == '}'));
+}
+
+/* ~/ at the start of a word, or of the value of --NAME=VALUE. */
+static bool check_home(struct walk *walk)
+{
+    bool begins =
+        walk->at == walk->node->text || strchr(" \t\n=:", walk->at[-1]) != NULL;
+
+    if (!begins || strncmp(walk->at, "~/", 2) != 0)
+        return false;
+    return warn_of_shell(walk, strcspn(walk->at, " \t\n:"));
 }
 
 /* Behind the template that begins at `at`; at the end, if it has none. */
@@ -132,10 +140,15 @@ static const char *skip_template(const char *at)
     return end != NULL ? end + strlen("}}") : at + strlen(at);
 }
 
+static bool check_shell(struct walk *walk)
+{
+    if (walk->reader == READER_SHELL || walk->quote != 0)
+        return false;
+    return check_variable(walk) || check_home(walk);
+}
+
 static void check_text(struct walk *walk)
 {
-    bool is_shell = walk->command->is_shell;
-
     walk->at = walk->node->text;
     while (*walk->at != '\0') {
         char c = *walk->at;
@@ -145,12 +158,12 @@ static void check_text(struct walk *walk)
             continue;
         }
         walk->length = 1;
-        if (!check_name(walk) &&
-            (is_shell || (!check_variable(walk) && !check_operator(walk)))) {
+        if (!check_name(walk) && !check_shell(walk)) {
             walk->length = c == '\\' && walk->at[1] != '\0' ? 2 : 1;
             if (c == walk->quote)
                 walk->quote = 0;
-            else if (walk->quote == 0 && (c == '\'' || c == '"'))
+            else if (walk->quote == 0 && walk->reader != READER_VARIABLE &&
+                     (c == '\'' || c == '"'))
                 walk->quote = c;
         }
         walk->at += walk->length;
@@ -226,25 +239,53 @@ static char *find_folder(const struct walk *walk)
 }
 
 static void check_node(const struct command_text *command,
-                       const struct conf_node *node, struct diags *warnings)
+                       const struct conf_node *node, enum reader reader,
+                       struct diags *warnings)
 {
-    struct walk walk = {command, warnings, node, NULL, 0, 0};
+    struct walk walk = {.command = command,
+                        .warnings = warnings,
+                        .node = node,
+                        .reader = reader};
     char *folder;
 
     if (node->text == NULL)
         return;
     check_text(&walk);
-    folder = find_folder(&walk);
+    folder = reader != READER_VARIABLE ? find_folder(&walk) : NULL;
     if (folder != NULL)
         check_paths(&walk, folder);
     free(folder);
 }
 
+/* Whether the words are those of a shell with a script: sh -c SCRIPT. */
+static bool runs_script(const struct conf_node *list, size_t script)
+{
+    static const char *const shells[] = {"sh", "bash", "dash", "zsh", "ksh"};
+    const char *program = list->count > 0 ? list->items[0]->text : NULL;
+    const char *option = script > 0 ? list->items[script - 1]->text : NULL;
+    const char *slash;
+
+    if (program == NULL || option == NULL || option[0] != '-' ||
+        option[strlen(option) - 1] != 'c')
+        return false;
+    slash = strrchr(program, '/');
+    for (size_t i = 0; i < ARRAY_LEN(shells); i++)
+        if (strcmp(slash != NULL ? slash + 1 : program, shells[i]) == 0)
+            return true;
+    return false;
+}
+
 void command_warn(const struct command_text *command, struct diags *warnings)
 {
     const struct conf_node *node = command->node;
+    const struct conf_node *environment = command->environment;
 
-    check_node(command, node, warnings);
+    check_node(command, node, command->is_shell ? READER_SHELL : READER_COMMAND,
+               warnings);
     for (size_t i = 0; node->text == NULL && i < node->count; i++)
-        check_node(command, node->items[i], warnings);
+        check_node(command, node->items[i],
+                   runs_script(node, i) ? READER_SHELL : READER_COMMAND,
+                   warnings);
+    for (size_t i = 0; environment != NULL && i < environment->count; i++)
+        check_node(command, environment->items[i], READER_VARIABLE, warnings);
 }

@@ -7,23 +7,24 @@
 
 #include "base/conf/conf.h"
 
-/* The text of a `command` or `shell`, and the names that its templates may
- * use. */
+/* What a trial or a step runs, and the names that its templates may use. */
 struct command_text {
     const struct conf_doc *doc;
-    const char *path;             /* of the file, absolute; or "" */
-    const struct conf_node *node; /* a text or a list of words */
+    const char *path;                    /* of the file, absolute; or "" */
+    const struct conf_node *node;        /* a text or a list of words */
+    const struct conf_node *environment; /* `env`, or NULL */
     bool is_shell;
     const char *const *names;
     size_t name_count;
 };
 
 /*
- * Warns of what the program gets letter by letter and its writer can hardly
- * have meant so: a name in the templates of others ({{ lr }}, ${lr}, {lr}), and
- * in a `command`, which no shell sees, variables, pipes and redirections. And
- * of a relative path that is not there in the current folder, where commands
- * start, but beside the file.
+ * Warns of text that the program receives literally and that was hardly meant
+ * to: a name in the templates of other tools ({{ lr }}, ${lr}, {lr}); in a
+ * `command`, which no shell runs, and in `env`: variables, $( ), backquotes and
+ * ~/. A script in a list of words (sh -c SCRIPT) has a shell. Warns also of a
+ * relative path that is missing in the current folder, where commands start,
+ * but exists beside the file.
  */
 void command_warn(const struct command_text *command, struct diags *warnings);
 

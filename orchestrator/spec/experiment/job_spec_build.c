@@ -9,6 +9,7 @@
 #include "base/conf/schema.h"
 #include "base/mem.h"
 #include "base/regex.h"
+#include "orchestrator/spec/experiment/command_check.h"
 #include "orchestrator/spec/experiment/executor_build.h"
 
 /* Whether templates may be compiled, and this one's names are known. */
@@ -72,6 +73,9 @@ void job_spec_build_command(struct job_spec_build *t,
     if ((node->type == CONF_LIST && node->count == 0) ||
         (node->type == CONF_TEXT && is_blank(node->text)))
         diags_add(t->build->diags, node->place, NULL, "the command is empty");
+    else if (!is_shell &&
+             command_check(t->build->file->doc, node, t->build->diags) != 0)
+        return;
     else if (node->type == CONF_TEXT)
         t->task->command = job_spec_build_text(
             t, node, is_shell ? TEMPLATE_SHELL : TEMPLATE_WORDS,

@@ -431,6 +431,7 @@ static void build_task(struct step_build *s)
     size_t checkpoint_dir = s->w->workflow->param_count + OWN_CHECKPOINT_DIR;
 
     s->step->command = command != NULL ? command : shell;
+    s->step->environment = conf_get(map, "env");
     if (command != NULL)
         job_spec_build_command(&s->task, command, false);
     else if (shell != NULL)

@@ -137,8 +137,9 @@ struct step {
     size_t axis_count;
     int64_t copies; /* `copies`, hosts of one job; 1 without; then no axes */
     struct job_spec task;
-    const struct conf_node *command; /* or `shell`, in the file; or NULL */
-    const char *executor;            /* a name of workflow->executors */
+    const struct conf_node *command;     /* or `shell`, in the file; or NULL */
+    const struct conf_node *environment; /* `env`, in the file; or NULL */
+    const char *executor;                /* a name of workflow->executors */
     const struct output *outputs;
     size_t output_count;
     const char *const *metrics; /* that it names, and others may read */
