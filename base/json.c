@@ -98,6 +98,8 @@ json_t *json_from_value(const struct value *value)
         return json_from_real(value->real);
     case VALUE_TEXT:
         return json_from_text(value->text);
+    case VALUE_JSON:
+        return json_loads(value->text, JSON_DECODE_ANY, NULL);
     case VALUE_NULL:
     default:
         return json_null();

@@ -15,6 +15,12 @@
 
 #include "base/buf.h"
 
+bool value_is_null(const struct value *value)
+{
+    return value->type == VALUE_NULL ||
+           (value->type == VALUE_JSON && strcmp(value->text, "null") == 0);
+}
+
 bool value_equal(const struct value *a, const struct value *b)
 {
     if (a->type != b->type)
@@ -29,6 +35,7 @@ bool value_equal(const struct value *a, const struct value *b)
     case VALUE_REAL:
         return a->real == b->real || (isnan(a->real) && isnan(b->real));
     case VALUE_TEXT:
+    case VALUE_JSON:
     default:
         return strcmp(a->text, b->text) == 0;
     }
@@ -45,6 +52,7 @@ double value_number(const struct value *value)
         return value->real;
     case VALUE_NULL:
     case VALUE_TEXT:
+    case VALUE_JSON:
     default:
         return NAN;
     }
@@ -93,6 +101,7 @@ void value_print(const struct value *value, struct buf *out)
         buf_add_string(out, text);
         return;
     case VALUE_TEXT:
+    case VALUE_JSON:
     default:
         buf_add_string(out, value->text);
         return;
@@ -103,6 +112,8 @@ void value_print_argument(const struct value *value, struct buf *out)
 {
     char text[32];
 
+    if (value_is_null(value))
+        return;
     if (value->type != VALUE_REAL) {
         value_print(value, out);
         return;

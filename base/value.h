@@ -15,7 +15,15 @@ struct buf;
  * is borrowed, and whoever hands out the value says how long it lives.
  * A parameter that is not active in a trial is VALUE_NULL.
  */
-enum value_type { VALUE_NULL, VALUE_BOOL, VALUE_INT, VALUE_REAL, VALUE_TEXT };
+enum value_type {
+    VALUE_NULL,
+    VALUE_BOOL,
+    VALUE_INT,
+    VALUE_REAL,
+    VALUE_TEXT,
+    VALUE_JSON /* `text` is compact JSON of a list, a map or null, which is one
+                  of a parameter's values; the store has it as a text */
+};
 
 struct value {
     enum value_type type;
@@ -52,6 +60,11 @@ static inline struct value value_text(const char *text)
     return (struct value){.type = VALUE_TEXT, .text = text};
 }
 
+static inline struct value value_json(const char *text)
+{
+    return (struct value){.type = VALUE_JSON, .text = text};
+}
+
 /* Null where there is none. */
 
 static inline struct value value_int_if(bool is_known, int64_t integer)
@@ -79,6 +92,10 @@ static inline struct value value_text_unless_empty(const char *text)
     return value_text_or_null(text == NULL || text[0] == '\0' ? NULL : text);
 }
 
+/* Whether a program gets nothing: an inactive parameter, or a null among its
+ * values. */
+bool value_is_null(const struct value *value);
+
 /* Same type and same content; a NaN equals a NaN. */
 bool value_equal(const struct value *a, const struct value *b);
 
@@ -90,13 +107,15 @@ bool value_is_true(const struct value *value);
 
 /*
  * Appends the value as a command line shows it: true/false, the shortest
- * decimal that reads back to the same double, the bare text; nothing for null.
+ * decimal that reads back to the same double, the bare text; nothing for
+ * VALUE_NULL.
  */
 void value_print(const struct value *value, struct buf *out);
 
 /*
  * Appends the value as a program gets it: as value_print does, but a real
- * number without a fraction keeps its form, as in JSON: 4.0, not 4.
+ * number without a fraction keeps its form, as in JSON: 4.0, not 4. Nothing for
+ * whatever value_is_null.
  */
 void value_print_argument(const struct value *value, struct buf *out);
 

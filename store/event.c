@@ -109,6 +109,7 @@ static void add_value(struct buf *out, const struct value *value)
         buf_add_string(out, "null");
         break;
     case VALUE_TEXT:
+    case VALUE_JSON:
         add_quoted(out, value->text);
         break;
     case VALUE_REAL:

@@ -215,6 +215,7 @@ static int bind_one(sqlite3_stmt *statement, int index,
     case VALUE_REAL:
         return sqlite3_bind_double(statement, index, value->real);
     case VALUE_TEXT:
+    case VALUE_JSON:
         return sqlite3_bind_text(statement, index, value->text, -1,
                                  SQLITE_STATIC);
     case VALUE_NULL:

@@ -99,6 +99,14 @@ struct schema_key; /* base/conf/schema.h */
 int conf_set(struct conf_doc *doc, const struct schema_key *keys,
              const char *assignment, struct err *err);
 
+/*
+ * Flattens the item of a key of the root, a map of free keys: an item of it
+ * that is_group accepts, a map, is replaced by its own items, with its key and
+ * a dot before their keys, and so on below. {a: {b: x}} becomes {a.b: x}.
+ */
+void conf_flatten(struct conf_doc *doc, const char *key,
+                  bool (*is_group)(const struct conf_node *item));
+
 /* A map with the pairs of both, those of `over` where both have a key; where
  * both have maps there, these are merged in the same way. `over` itself where
  * nothing is added, or one of the two is no map. */

@@ -107,7 +107,7 @@ static const struct kind kinds[] = {
     {SCHEMA_TEXT, "text", measure_text},
     {SCHEMA_SCALAR, "a number, text, true or false", measure_scalar},
     {SCHEMA_LIST | SCHEMA_ANY_LIST, "a list", measure_list},
-    {SCHEMA_MAP, "a map", measure_map},
+    {SCHEMA_MAP | SCHEMA_ANY_MAP, "a map", measure_map},
     {SCHEMA_NULL, "nothing", measure_null},
 };
 
@@ -324,12 +324,14 @@ int schema_check_item(const struct schema_key *key,
     if (node->type == CONF_MAP && (key->type & SCHEMA_MAP) != 0)
         return key->keys != NULL ? schema_check(key->keys, node, label, diags)
                                  : check_free_keys(key->element, node, diags);
-    if (node->type == CONF_LIST && (key->type & SCHEMA_ANY_LIST) != 0)
+    if ((node->type == CONF_LIST && (key->type & SCHEMA_ANY_LIST) != 0) ||
+        (node->type == CONF_MAP && (key->type & SCHEMA_ANY_MAP) != 0))
         return 0;
     if (node->type == CONF_LIST && (key->type & SCHEMA_LIST) != 0)
         return check_list(key->element, node, label, diags);
     if (shorthand == NULL || node->type == CONF_NULL ||
-        (node->type == CONF_LIST && (shorthand->type & SCHEMA_LIST) == 0))
+        (node->type == CONF_LIST &&
+         (shorthand->type & (SCHEMA_LIST | SCHEMA_ANY_LIST)) == 0))
         return check_scalar(key, node, label, diags);
     name = schema_label(label, shorthand->name);
     rc = schema_check_item(shorthand, node, name, diags);

@@ -17,17 +17,18 @@ struct diags;
 /* What a key's item may be; several bits mean alternatives. */
 enum schema_type {
     SCHEMA_BOOL = 1 << 0,
-    SCHEMA_INT = 1 << 1,      /* within min..max */
-    SCHEMA_NUMBER = 1 << 2,   /* int or real, within min..max */
-    SCHEMA_TEXT = 1 << 3,     /* `choices` or `names` may narrow it */
-    SCHEMA_DURATION = 1 << 4, /* 90, 10m, 2h: see units.h */
-    SCHEMA_BYTES = 1 << 5,    /* 512M, 1G */
-    SCHEMA_SCALAR = 1 << 6,   /* any scalar but null */
-    SCHEMA_MAP = 1 << 7,      /* of `keys`, or free keys of `element` */
-    SCHEMA_LIST = 1 << 8,     /* of `element` */
-    SCHEMA_AUTO = 1 << 9,     /* the word auto, beside the others */
-    SCHEMA_NULL = 1 << 10,    /* the key alone, without a value */
-    SCHEMA_ANY_LIST = 1 << 11 /* a list; whoever reads it checks its items */
+    SCHEMA_INT = 1 << 1,       /* within min..max */
+    SCHEMA_NUMBER = 1 << 2,    /* int or real, within min..max */
+    SCHEMA_TEXT = 1 << 3,      /* `choices` or `names` may narrow it */
+    SCHEMA_DURATION = 1 << 4,  /* 90, 10m, 2h: see units.h */
+    SCHEMA_BYTES = 1 << 5,     /* 512M, 1G */
+    SCHEMA_SCALAR = 1 << 6,    /* any scalar but null */
+    SCHEMA_MAP = 1 << 7,       /* of `keys`, or free keys of `element` */
+    SCHEMA_LIST = 1 << 8,      /* of `element` */
+    SCHEMA_AUTO = 1 << 9,      /* the word auto, beside the others */
+    SCHEMA_NULL = 1 << 10,     /* the key alone, without a value */
+    SCHEMA_ANY_LIST = 1 << 11, /* a list; whoever reads it checks its items */
+    SCHEMA_ANY_MAP = 1 << 12   /* a map; likewise */
 };
 
 struct schema_key {
@@ -44,6 +45,8 @@ struct schema_key {
     const struct schema_key *element;  /* SCHEMA_LIST, and maps of free keys;
                                           its name is a noun for messages */
     const char *shorthand; /* what is no map stands for {shorthand: it} */
+    bool nests;            /* an element of free keys that may be in maps of its
+                              own kind; conf_flatten() has to part these */
     const char *doc;       /* one or two sentences, for manual and editor */
     const char *fallback;  /* what holds when left out, in words; or NULL */
     const char *example;   /* one YAML flow value, or NULL */

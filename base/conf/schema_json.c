@@ -11,40 +11,11 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/conf/conf.h"
+#include "base/conf/json.h"
 #include "base/conf/schema_impl.h"
 #include "base/json.h"
 
 static json_t *key_json(const struct schema_key *key);
-
-static json_t *node_json(const struct conf_node *node)
-{
-    json_t *json;
-
-    switch (node->type) {
-    case CONF_BOOL:
-        return json_boolean(node->boolean);
-    case CONF_INT:
-        return json_integer(node->integer);
-    case CONF_REAL:
-        return json_from_real(node->real);
-    case CONF_TEXT:
-        return json_from_text(node->text);
-    case CONF_LIST:
-        json = json_array();
-        for (size_t i = 0; i < node->count; i++)
-            json_array_append_new(json, node_json(node->items[i]));
-        return json;
-    case CONF_MAP:
-        json = json_object();
-        for (size_t i = 0; i < node->count; i++)
-            json_object_set_new(json, node->keys[i]->text,
-                                node_json(node->items[i]));
-        return json;
-    case CONF_NULL:
-        break;
-    }
-    return json_null();
-}
 
 static json_t *free_map_json(const struct schema_key *element)
 {
@@ -134,6 +105,8 @@ static json_t *alternative_json(unsigned type, const struct schema_key *key)
                          key_json(key->element));
     case SCHEMA_ANY_LIST:
         return json_pack("{ss}", "type", "array");
+    case SCHEMA_ANY_MAP:
+        return json_pack("{ss}", "type", "object");
     case SCHEMA_AUTO:
         return json_pack("{ss}", "const", "auto");
     default:
@@ -143,7 +116,7 @@ static json_t *alternative_json(unsigned type, const struct schema_key *key)
 
 static void add_alternatives(json_t *list, const struct schema_key *key)
 {
-    for (unsigned type = 1; type <= SCHEMA_ANY_LIST; type <<= 1)
+    for (unsigned type = 1; type <= SCHEMA_ANY_MAP; type <<= 1)
         if ((key->type & type) != 0)
             json_array_append_new(list, alternative_json(type, key));
 }
@@ -170,8 +143,20 @@ static void add_example(json_t *json, const struct schema_key *key)
     doc = conf_parse(key->example, strlen(key->example), NULL);
     if (doc != NULL)
         json_object_set_new(json, "examples",
-                            json_pack("[o]", node_json(conf_root(doc))));
+                            json_pack("[o]", conf_to_json(conf_root(doc))));
     conf_destroy(doc);
+}
+
+/* A map of such keys, which has none of their own keys. */
+static json_t *nested_json(const struct schema_key *key)
+{
+    json_t *names = json_array();
+
+    for (const struct schema_key *inner = key->keys; inner->name != NULL;
+         inner++)
+        json_array_append_new(names, json_string(inner->name));
+    return json_pack("{sss{s{so}}}", "type", "object", "propertyNames", "not",
+                     "enum", names);
 }
 
 static json_t *key_json(const struct schema_key *key)
@@ -183,6 +168,8 @@ static json_t *key_json(const struct schema_key *key)
     add_alternatives(list, key);
     if (shorthand != NULL)
         add_alternatives(list, shorthand);
+    if (key->nests)
+        json_array_append_new(list, nested_json(key));
     if (json_array_size(list) == 1)
         json = json_incref(json_array_get(list, 0));
     else

@@ -280,6 +280,10 @@ static int bind(sqlite3_stmt *statement, int i, const struct value *value)
         return sqlite3_bind_int64(statement, i, value->integer);
     case VALUE_REAL:
         return sqlite3_bind_double(statement, i, value->real);
+    case VALUE_JSON:
+        if (value_is_null(value))
+            return sqlite3_bind_null(statement, i);
+        return sqlite3_bind_text(statement, i, value->text, -1, SQLITE_STATIC);
     case VALUE_TEXT:
         return sqlite3_bind_text(statement, i, value->text, -1, SQLITE_STATIC);
     case VALUE_NULL:
@@ -334,8 +338,8 @@ int expr_eval(struct expr *expr, const struct value *values,
 
     if (expr->bare) {
         *result = values[expr->columns[0]];
-        if (result->type == VALUE_TEXT)
-            *result = keep_text(expr, result->text);
+        if (result->type == VALUE_TEXT || result->type == VALUE_JSON)
+            result->text = keep_text(expr, result->text).text;
         return 0;
     }
     statement = expr->statement->handle;

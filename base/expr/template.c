@@ -86,7 +86,7 @@ static int read_expr(struct reading *reading, struct expr *expr,
 
     if (expr_eval(expr, values, &value, err) < 0)
         return -1;
-    if (value.type == VALUE_NULL)
+    if (value_is_null(&value))
         reading->has_null = true;
     else
         reading->has_value = true;

@@ -8,6 +8,7 @@
  * and ${ have a meaning.
  */
 #include <ctype.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -15,6 +16,7 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/expr/template_parts.h"
+#include "base/json.h"
 #include "base/mem.h"
 
 /* Whether Hydra reads the text as itself without quotes. */
@@ -56,12 +58,55 @@ static void add_quoted(const char *text, struct buf *out)
     buf_add_char(out, '\'');
 }
 
+static void add_text(const char *text, struct buf *out)
+{
+    if (is_plain(text))
+        buf_add_string(out, text);
+    else
+        add_quoted(text, out);
+}
+
+static void add_json(const json_t *json, struct buf *out);
+
+static void add_map(json_t *map, struct buf *out)
+{
+    const char *separator = "", *key;
+    json_t *item;
+
+    buf_add_char(out, '{');
+    json_object_foreach(map, key, item)
+    {
+        buf_printf(out, "%s%s:", separator, key);
+        add_json(item, out);
+        separator = ",";
+    }
+    buf_add_char(out, '}');
+}
+
+/* Lists and maps of Hydra differ from JSON in their texts. */
+static void add_json(const json_t *json, struct buf *out)
+{
+    if (json_is_string(json)) {
+        add_text(json_string_value(json), out);
+    } else if (json_is_object(json)) {
+        add_map((json_t *)(uintptr_t)json, out);
+    } else if (json_is_array(json)) {
+        for (size_t i = 0; i < json_array_size(json); i++) {
+            buf_add_char(out, i > 0 ? ',' : '[');
+            add_json(json_array_get(json, i), out);
+        }
+        buf_add_string(out, json_array_size(json) > 0 ? "]" : "[]");
+    } else {
+        json_print(json, out);
+    }
+}
+
 static void add_override(const struct value *value, struct buf *out)
 {
-    if (value->type != VALUE_TEXT || is_plain(value->text))
-        value_print_argument(value, out);
-    else
-        add_quoted(value->text, out);
+    json_t *json = json_from_value(value);
+
+    add_json(json, out);
+    json_decref(json);
 }
 
 static char *print(const struct value *value)
@@ -78,13 +123,15 @@ static void add_argument(enum template_list list, const char *name,
     bool is_flag = list == LIST_FLAGS && value->type == VALUE_BOOL;
     struct buf text = BUF_INIT;
 
+    if (value->type == VALUE_NULL)
+        return;
     if (list == LIST_OVERRIDES) {
         buf_printf(&text, "%s=", name);
         add_override(value, &text);
         word_list_add(words, buf_take(&text));
         return;
     }
-    if (is_flag && !value->boolean)
+    if (value_is_null(value) || (is_flag && !value->boolean))
         return;
     word_list_add(words, mem_printf("--%s", name));
     if (!is_flag)
@@ -98,9 +145,7 @@ void template_list_arguments(const struct template *template,
 {
     for (size_t i = 0; i < template->argument_count; i++) {
         const struct template_argument *argument = &template->arguments[i];
-        const struct value *value = &values[argument->column];
 
-        if (value->type != VALUE_NULL)
-            add_argument(list, argument->name, value, words);
+        add_argument(list, argument->name, &values[argument->column], words);
     }
 }

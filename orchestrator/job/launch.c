@@ -12,6 +12,7 @@
 #include "orchestrator/job/channels.h"
 #include "orchestrator/job/env_list.h"
 #include "orchestrator/job/launch_env.h"
+#include "orchestrator/job/trial_files.h"
 
 struct launch {
     struct attempt_spec spec;
@@ -213,6 +214,8 @@ static int fill(struct launch *launch, const struct launch_site *site,
         return refuse_values(err);
     set_environment(launch, site, order);
     if (workspace_prepare(site->workspaces, &wanted, err) != 0)
+        return -1;
+    if (trial_files_write(order->task, values, launch->job_directory, err) != 0)
         return -1;
     if (expand(launch, order, values, err) != 0)
         return refuse_values(err);

@@ -10,12 +10,19 @@ A fenced block is taken up by the comment on the line above it:
     <!-- run: 3 -->         as before, and they must exit with 3
     <!-- not run: WHY -->   an example that a test cannot run
 
+`<!-- needs python: PACKAGE... -->` anywhere in a page gives its commands these
+packages of PyPI. They are installed below build/ once; without a network the
+page is skipped.
+
 Every console and sh block needs one of these. Every yaml block that holds a
 whole file (has `version:`) must be valid, and so must examples/*.yaml.
 """
 
+import os
 import re
 import subprocess
+import sys
+import tempfile
 
 import pytest
 
@@ -67,8 +74,30 @@ def pattern(lines):
     return "".join(parts)
 
 
+def python_packages(names):
+    """The folder with the packages, installed now or before."""
+    folder = ROOT / "build/python" / "+".join(names)
+    if folder.exists():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        result = subprocess.run(
+            [sys.executable, "-m", "pip", "install", "-q", "--target",
+             f"{scratch}/new", *names], capture_output=True, text=True)
+        if result.returncode != 0:
+            pytest.skip(f"cannot install {names}: {result.stderr[-200:]}")
+        try:
+            os.rename(f"{scratch}/new", folder)
+        except OSError:  # another process was faster
+            assert folder.exists()
+    return folder
+
+
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_commands_of_page(page, smtune, tmp_path):
+    needs = re.search(r"^<!-- needs python: (.*) -->$", page.read_text(), re.M)
+    if needs:
+        smtune.env["PYTHONPATH"] = str(python_packages(needs[1].split()))
     for block in blocks(page):
         where = f"{page.name}:{block.line}"
         if block.note.startswith("file: "):

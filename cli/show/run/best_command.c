@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/expr/template_shell.h"
@@ -62,18 +63,47 @@ static bool uses_folders(const struct experiment *experiment)
            job_spec_uses(&experiment->task, count + EXTRA_CHECKPOINT_DIR);
 }
 
-/* With the folders that the command expects. */
-static void print(const struct experiment *experiment, const char *checkpoints,
-                  const char *command)
+/* Takes both paths. */
+static void print_words(const char *program, char *first, char *second,
+                        const char *separator)
 {
-    struct buf folder = BUF_INIT;
+    struct buf text = BUF_INIT;
 
-    shell_add_word(checkpoints, &folder);
-    if (uses_folders(experiment))
-        printf("mkdir -p %s%s", buf_text(&folder),
-               experiment->task.is_shell ? "\n" : " && ");
+    shell_add_word(first, &text);
+    if (second != NULL) {
+        buf_add_char(&text, ' ');
+        shell_add_word(second, &text);
+    }
+    printf("%s %s%s", program, buf_text(&text), separator);
+    buf_clear(&text);
+    free(first);
+    free(second);
+}
+
+/* With the folders and files that the command expects. */
+static void print(const struct printing *printing, int64_t trial,
+                  const char *folder, const char *command)
+{
+    const struct job_spec *task = &printing->experiment->task;
+    const char *separator = task->is_shell ? "\n" : " && ";
+    char *run =
+        store_run_directory(printing->view->store, printing->view->row.name);
+    char *own = mem_printf("%s/trials/%" PRId64, run, trial);
+
+    if (uses_folders(printing->experiment))
+        print_words("mkdir -p", fs_join(folder, "checkpoints"), NULL,
+                    separator);
+    for (size_t i = 0; i < task->file_count; i++) {
+        const char *name = template_source(task->files[i].path);
+
+        if (uses_folders(printing->experiment) && strchr(name, '/') == NULL &&
+            strstr(name, "${{") == NULL)
+            print_words("cp", fs_join(own, name), fs_join(folder, name),
+                        separator);
+    }
     printf("%s\n", command);
-    buf_clear(&folder);
+    free(own);
+    free(run);
 }
 
 static int print_trial(void *user, const struct trial_row *trial)
@@ -99,7 +129,7 @@ static int print_trial(void *user, const struct trial_row *trial)
                 .resource = printing->experiment->schedule.options.max},
             &text, printing->err);
     if (status == 0)
-        print(printing->experiment, checkpoints, buf_text(&text));
+        print(printing, trial->number, directory, buf_text(&text));
     buf_clear(&text);
     free(point);
     free(checkpoints);

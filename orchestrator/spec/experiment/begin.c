@@ -11,31 +11,29 @@
 /* What a search begins with: settings that the user wants tried first, and
  * earlier runs. */
 
-static int refuse_number(struct build *build, const struct conf_node *node,
-                         const struct param *param)
+static int refuse_number(struct build *build, struct diag_place place,
+                         const char *text, const struct param *param)
 {
     struct buf help = BUF_INIT;
     int rc;
 
     setting_print_range(param, &help);
-    rc = diags_add(build->diags, node->place, buf_text(&help),
-                   "'%s' is not a value of parameter '%s'", node->text,
-                   param->name);
+    rc = diags_add(build->diags, place, buf_text(&help),
+                   "'%s' is not a value of parameter '%s'", text, param->name);
     buf_clear(&help);
     return rc;
 }
 
-static int refuse_word(struct build *build, const struct conf_node *node,
-                       const struct param *param)
+static int refuse_word(struct build *build, struct diag_place place,
+                       const char *text, const struct param *param)
 {
     size_t count;
     char **words = setting_words(param, &count);
     int rc;
 
-    rc = diags_add_unknown(build->diags, node->place, node->text,
-                           (const char *const *)words, count,
-                           "'%s' is not a value of parameter '%s'", node->text,
-                           param->name);
+    rc = diags_add_unknown(
+        build->diags, place, text, (const char *const *)words, count,
+        "'%s' is not a value of parameter '%s'", text, param->name);
     for (size_t i = 0; i < count; i++)
         free(words[i]);
     free(words);
@@ -45,15 +43,19 @@ static int refuse_word(struct build *build, const struct conf_node *node,
 static int read_item(struct build *build, const struct conf_node *node,
                      const struct param *param, struct value *value)
 {
+    struct buf text = BUF_INIT;
     struct value written;
 
     if (experiment_read_value(build, node, &written) != 0)
         return -1;
     if (param_coerce(param, &written, value) == 0)
         return 0;
-    return param->kind == PARAM_FLOAT || param->kind == PARAM_INT
-               ? refuse_number(build, node, param)
-               : refuse_word(build, node, param);
+    value_print(&written, &text);
+    (param->kind == PARAM_FLOAT || param->kind == PARAM_INT
+         ? refuse_number
+         : refuse_word)(build, node->place, buf_text(&text), param);
+    buf_clear(&text);
+    return -1;
 }
 
 static int refuse_name(struct build *build, const struct conf_node *key)

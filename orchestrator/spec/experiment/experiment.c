@@ -318,6 +318,7 @@ static struct experiment *build_from(struct conf_doc *doc,
     if (file == NULL)
         return NULL;
     build.experiment = &file->experiment;
+    experiment_flatten(doc);
     build_all(&build);
     free(build.columns);
     if (diags_count(diags) == 0)

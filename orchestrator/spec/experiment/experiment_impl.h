@@ -41,7 +41,10 @@ struct experiment_file *experiment_open(struct conf_doc *doc,
                                         const struct schema_key *keys,
                                         struct err *err);
 
-/* A scalar as a value, whose text is the node's. -1 where it is none, or not
+/* Parts groups of parameters: {model: {lr: ...}} becomes {model.lr: ...}. */
+void experiment_flatten(struct conf_doc *doc);
+
+/* A value as the file has it; a text is the node's. -1 where a number is not
  * finite. */
 int experiment_read_value(struct build *build, const struct conf_node *node,
                           struct value *value);
@@ -72,6 +75,10 @@ void experiment_build_warm_start(struct build *build,
 void experiment_build_enqueue(struct build *build,
                               const struct conf_node *list);
 void experiment_build_trial(struct build *build, const struct conf_node *trial);
+struct job_spec_build;
+/* `trial.files`, for experiment_build_trial. */
+void experiment_build_files(struct job_spec_build *t,
+                            const struct conf_node *list);
 void experiment_build_notify(struct build *build, const struct conf_node *node);
 /* The name, or one made of the path's; `kind` is what the file is: experiment,
  * workflow. */

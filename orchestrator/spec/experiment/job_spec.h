@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/conf/conf.h"
 #include "base/expr/template.h"
 #include "base/metrics/metrics.h"
 #include "executors/executor.h"
@@ -75,6 +76,19 @@ struct pool_share {
     int64_t amount;
 };
 
+enum file_format { FILE_YAML, FILE_JSON, FILE_TOML, FILE_TEXT };
+
+/* In the order of the enum, NULL-ended. */
+extern const char *const file_format_names[];
+
+/* A file that a trial gets (orchestrator/job/trial_files.h). */
+struct job_file {
+    struct template *path; /* relative to the trial's folder */
+    const char *from;      /* the template file, absolute; NULL: none */
+    enum file_format format;
+    const struct conf_node *set; /* a map of values, or NULL */
+};
+
 struct job_spec {
     bool has_checkpoints; /* it goes on where an attempt before stopped */
     struct template *command;
@@ -84,6 +98,12 @@ struct job_spec {
     size_t environment_count;
     struct channel *channels;
     size_t channel_count;
+    struct job_file *files;
+    size_t file_count;
+    struct expr_env *env;      /* for the templates in them */
+    const char **file_columns; /* [file_column_count] their names */
+    bool *file_uses;           /* whether one reads the column */
+    size_t file_column_count;
     struct resources resources;
     struct pool_share *pools; /* [pool_count] that it takes from */
     size_t pool_count;

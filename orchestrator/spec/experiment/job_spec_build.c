@@ -408,7 +408,7 @@ bool job_spec_uses(const struct job_spec *spec, size_t column)
     for (size_t i = 0; i < spec->channel_count; i++)
         if (template_uses(spec->channels[i].path, column))
             return true;
-    return false;
+    return column < spec->file_column_count && spec->file_uses[column];
 }
 
 /* Whether a text of the node has the word, as a word of its own where asked. */
@@ -456,12 +456,17 @@ void job_spec_clear(struct job_spec *spec)
         template_destroy(spec->environment[i].value);
     for (size_t i = 0; i < spec->channel_count; i++)
         template_destroy(spec->channels[i].path);
+    for (size_t i = 0; i < spec->file_count; i++)
+        template_destroy(spec->files[i].path);
     for (size_t i = 0; i < spec->retry_count; i++)
         clear_rule(&spec->retries[i]);
     template_destroy(spec->command);
     metric_rules_destroy(spec->metrics);
     free(spec->environment);
     free(spec->channels);
+    free(spec->files);
+    free(spec->file_columns);
+    free(spec->file_uses);
     free(spec->pools);
     free(spec->retries);
 }

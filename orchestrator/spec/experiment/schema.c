@@ -83,9 +83,12 @@ static const struct schema_key outcome_element = {
     .shorthand = "metric",
 };
 
+#define ANY_VALUE                                                              \
+    (SCHEMA_SCALAR | SCHEMA_ANY_LIST | SCHEMA_ANY_MAP | SCHEMA_NULL)
+
 static const struct schema_key value_element = {
     .name = "value",
-    .type = SCHEMA_SCALAR,
+    .type = ANY_VALUE,
 };
 
 static const struct schema_key param_keys[] = {
@@ -139,13 +142,17 @@ static const struct schema_key param_keys[] = {
         .known_as = "choices options categories",
         .type = SCHEMA_LIST,
         .element = &value_element,
-        .doc = "The values of a categorical or ordinal parameter.",
-        .example = "[sgd, adam]",
+        .doc = "The values of a categorical or ordinal parameter: "
+               "numbers, texts, true, false, null, lists and maps. A list "
+               "or a map is JSON in a command and in `env`; null is "
+               "nothing there, as in an inactive parameter, and null in "
+               "JSON.",
+        .example = "[[64], [64, 64], null]",
     },
     {
         .name = "value",
         .known_as = "const constant",
-        .type = SCHEMA_SCALAR,
+        .type = ANY_VALUE,
         .doc = "Makes the parameter a constant.",
         .example = "128",
     },
@@ -167,6 +174,7 @@ const struct schema_key experiment_param = {
     .type = SCHEMA_MAP,
     .keys = param_keys,
     .shorthand = "value",
+    .nests = true,
     .example = "{type: categorical, values: [sgd, adam]}",
 };
 
@@ -409,7 +417,9 @@ const struct schema_key experiment_schema[] = {
         .type = SCHEMA_MAP,
         .required = true,
         .element = &experiment_param,
-        .doc = "The parameters, by name. A bare value is a constant.",
+        .doc = "The parameters, by name. A bare value is a constant. "
+               "Parameters may be in groups: lr in a map `model` is the "
+               "parameter `model.lr`, also in expressions and templates.",
         .example = "{lr: {type: float, min: 1e-4, max: 1, scale: log}}",
     },
     {

@@ -215,6 +215,54 @@ const struct schema_key experiment_claim_element = {
     .max = POOL_SIZE_MAX,
 };
 
+static const struct schema_key file_keys[] = {
+    {
+        .name = "path",
+        .type = SCHEMA_TEXT,
+        .min = 1,
+        .required = true,
+        .doc = "The path of the file, relative to the folder of the trial "
+               "(${{ dir }}); it may hold templates.",
+        .example = "config.yaml",
+    },
+    {
+        .name = "from",
+        .type = SCHEMA_TEXT,
+        .min = 1,
+        .doc = "A template file, relative to the folder of this file. In a "
+               "YAML or JSON file, a text that is one ${{ }} becomes the "
+               "value with its type, other texts are expanded, and a key "
+               "whose value is that of an inactive parameter is left out. A "
+               "TOML or text file is expanded as text.",
+        .fallback = "an empty file",
+        .example = "base.yaml",
+    },
+    {
+        .name = "set",
+        .type = SCHEMA_ANY_MAP,
+        .doc = "Values by key, with a dot between the keys of maps. They "
+               "may hold templates, as in `from`. Not with `from` in a TOML "
+               "or text file.",
+        .fallback = "none",
+        .example = "{model.lr: '${{ lr }}'}",
+    },
+    {
+        .name = "format",
+        .type = SCHEMA_TEXT,
+        .choices = file_format_names,
+        .doc = "The format of the file.",
+        .fallback = "by the ending of `path`; text for any other ending",
+        .example = "yaml",
+    },
+    {.name = NULL},
+};
+
+static const struct schema_key file_element = {
+    .name = "file",
+    .type = SCHEMA_MAP,
+    .keys = file_keys,
+};
+
 const struct schema_key experiment_trial_keys[] = {
     {
         .name = "command",
@@ -267,6 +315,16 @@ const struct schema_key experiment_trial_keys[] = {
                "templates. A variable whose template is null is not set.",
         .fallback = "those of smtune itself, and SMTUNE_* and SM_*",
         .example = "{OMP_NUM_THREADS: 1}",
+    },
+    {
+        .name = "files",
+        .type = SCHEMA_LIST,
+        .element = &file_element,
+        .doc = "Files that each attempt of a trial finds in its folder, with "
+               "the values of the trial.",
+        .fallback = "none",
+        .example = "[{path: config.yaml, from: base.yaml, set: {lr: '${{ lr "
+                   "}}'}}]",
     },
     {
         .name = "resources",

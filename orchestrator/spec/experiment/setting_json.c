@@ -31,7 +31,7 @@ json_t *setting_strings_json(const struct space *space,
     struct buf text = BUF_INIT;
 
     for (size_t i = 0; i < space_count(space); i++) {
-        if (point[i].type == VALUE_NULL)
+        if (value_is_null(&point[i]))
             continue;
         buf_truncate(&text, 0);
         value_print_argument(&point[i], &text);
@@ -105,13 +105,19 @@ static int read_value(const struct param *param, const json_t *json,
 {
     struct value given = json_to_value(json);
     struct buf text = BUF_INIT;
+    int rc;
 
-    if (param_coerce(param, &given, value) == 0)
-        return 0;
     if (json_is_string(json))
         buf_add_string(&text, json_string_value(json));
     else
         json_print(json, &text);
+    if (given.type == VALUE_NULL) /* null, a list or a map */
+        given = value_json(buf_text(&text));
+    rc = param_coerce(param, &given, value);
+    if (rc == 0) {
+        buf_clear(&text);
+        return 0;
+    }
     (param->kind == PARAM_FLOAT || param->kind == PARAM_INT
          ? refuse_number
          : refuse_word)(param, buf_text(&text), err);

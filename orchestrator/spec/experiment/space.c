@@ -5,6 +5,8 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
+#include "base/conf/json.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "orchestrator/spec/experiment/experiment_impl.h"
@@ -33,6 +35,60 @@ static bool is_among(const char *word, const char *const *words)
     while (*words != NULL && strcmp(*words, word) != 0)
         words++;
     return *words != NULL;
+}
+
+/* Whether `word` is among words with blanks between them. */
+static bool is_known_as(const char *words, const char *word)
+{
+    size_t length = strlen(word);
+
+    while (words != NULL && *words != '\0') {
+        size_t end = strcspn(words, " ");
+
+        if (end == length && strncmp(words, word, length) == 0)
+            return true;
+        words += end + strspn(words + end, " ");
+    }
+    return false;
+}
+
+/* How a word is related to the keys of a parameter. */
+enum relation { RELATION_NONE, RELATION_NEAR, RELATION_KEY };
+
+static enum relation relate(const char *word)
+{
+    enum relation relation = RELATION_NONE;
+
+    for (const struct schema_key *key = experiment_param.keys;
+         key->name != NULL; key++) {
+        if (strcmp(key->name, word) == 0)
+            return RELATION_KEY;
+        if (is_known_as(key->known_as, word) ||
+            text_nearest(word, &key->name, 1) != NULL)
+            relation = RELATION_NEAR;
+    }
+    return relation;
+}
+
+/* A map with a misspelt key of a parameter is one, unless it has maps. */
+static bool is_group(const struct conf_node *map)
+{
+    bool has_map = false, is_near = false;
+
+    for (size_t i = 0; i < map->count; i++) {
+        enum relation relation = relate(map->keys[i]->text);
+
+        if (relation == RELATION_KEY)
+            return false;
+        is_near |= relation == RELATION_NEAR;
+        has_map |= map->items[i]->type == CONF_MAP;
+    }
+    return map->count > 0 && (has_map || !is_near);
+}
+
+void experiment_flatten(struct conf_doc *doc)
+{
+    conf_flatten(doc, "parameters", is_group);
 }
 
 static const struct type_rule *find_rule(const struct conf_node *node)
@@ -73,6 +129,19 @@ static int check_keys(struct build *build, const struct type_rule *rule,
     return rc;
 }
 
+/* A list, a map or null. */
+static int read_json(struct build *build, const struct conf_node *node,
+                     struct value *value)
+{
+    struct buf text = BUF_INIT;
+    json_t *json = conf_to_json(node);
+
+    json_print(json, &text);
+    json_decref(json);
+    *value = value_json(build_take_text(build->file, buf_take(&text)));
+    return 0;
+}
+
 int experiment_read_value(struct build *build, const struct conf_node *node,
                           struct value *value)
 {
@@ -97,19 +166,19 @@ int experiment_read_value(struct build *build, const struct conf_node *node,
     case CONF_LIST:
     case CONF_MAP:
     default:
-        return -1; /* as the schema has said */
+        return read_json(build, node, value);
     }
 }
 
-/* The values' array is the caller's to free. */
+/* Those of a list, or one. The array is the caller's to free. */
 static int read_values(struct build *build, const struct conf_node *node,
-                       struct value **values, size_t *count)
+                       bool is_list, struct value **values, size_t *count)
 {
     int rc = 0;
 
-    *count = node->type == CONF_LIST ? node->count : 1;
+    *count = is_list ? node->count : 1;
     *values = mem_array(*count, sizeof(**values));
-    if (node->type != CONF_LIST)
+    if (!is_list)
         return experiment_read_value(build, node, *values);
     for (size_t i = 0; i < node->count; i++)
         rc |= experiment_read_value(build, node->items[i], &(*values)[i]);
@@ -131,7 +200,9 @@ static const struct conf_node *find_repeated(const struct conf_node *values)
 {
     for (size_t i = 1; i < values->count; i++)
         for (size_t k = 0; k < i; k++)
-            if (strcmp(values->items[i]->text, values->items[k]->text) == 0)
+            if (values->items[i]->text != NULL &&
+                values->items[k]->text != NULL &&
+                strcmp(values->items[i]->text, values->items[k]->text) == 0)
                 return values->items[i];
     return values;
 }
@@ -185,7 +256,9 @@ static int read_param(struct build *build, const struct conf_node *node,
     if (rule == &constant_rule)
         list = node->type == CONF_MAP ? conf_get(node, "value") : node;
     if (list != NULL)
-        return read_values(build, list, values, &param->value_count);
+        return read_values(build, list,
+                           rule != &constant_rule && list->type == CONF_LIST,
+                           values, &param->value_count);
     param->min = conf_read_number(node, "min", 0);
     param->max = conf_read_number(node, "max", 0);
     param->step = conf_read_number(node, "step", 0);

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The files that a trial finds in its folder, with its values in place.
+ *
+ * A file of a structured format is a tree: the template file's, or an empty
+ * one, with the items of `set` put into it. A text that is nothing but one
+ * ${{ }} becomes the value with its type, any other text is expanded. The item
+ * of an inactive parameter is left out, as it is in a command. The tree is then
+ * printed, so comments of a YAML or JSON file are lost. TOML and text files are
+ * expanded as text and keep everything.
+ *
+ * Template files are read again for each attempt: the record has the values,
+ * and a file that is missing fails the trial and no reader of the record.
+ */
+#include "orchestrator/job/trial_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/conf/conf.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "orchestrator/job/file_print.h"
+
+enum { FILE_MODE = 0644 };
+
+struct writing {
+    const struct job_spec *spec;
+    struct expr_table table;
+    const struct value *values;
+    struct err *err;
+};
+
+/* ---- texts ---- */
+
+/* The one expression that the text is, blanks aside; NULL: it is none. The
+ * caller's to free. */
+static char *find_whole(const char *text)
+{
+    const char *start = text + strspn(text, " \t\n");
+    const char *expression, *end;
+    size_t length;
+
+    expression = template_find_expression(text, &length);
+    if (expression == NULL || expression != start + strlen("${{"))
+        return NULL;
+    end = expression + length;
+    if (strncmp(end, "}}", 2) != 0 || end[2 + strspn(end + 2, " \t\n")] != '\0')
+        return NULL;
+    return mem_copy_bytes(expression, length);
+}
+
+/* *json stays NULL where the value is that of an inactive parameter. */
+static int evaluate(const struct writing *w, const char *text, json_t **json)
+{
+    struct expr *expr = expr_compile(w->spec->env, text, &w->table, 1, w->err);
+    struct value value;
+    int rc = -1;
+
+    if (expr != NULL)
+        rc = expr_eval(expr, w->values, &value, w->err);
+    if (rc == 0 && value.type != VALUE_NULL)
+        *json = json_from_value(&value);
+    expr_destroy(expr);
+    return rc;
+}
+
+/* 1 where it is null as a whole. */
+static int expand(const struct writing *w, const char *text, struct buf *out)
+{
+    struct template *template = template_create(
+        w->spec->env, text, TEMPLATE_TEXT, &w->table, 1, w->err);
+    int null = -1, rc = -1;
+
+    if (template != NULL)
+        null = template_is_null(template, w->values, w->err);
+    if (null >= 0)
+        rc = template_expand(template, w->values, out, w->err);
+    template_destroy(template);
+    return rc < 0 ? -1 : null;
+}
+
+static int text_json(const struct writing *w, const char *text, json_t **json)
+{
+    char *whole = find_whole(text);
+    struct buf out = BUF_INIT;
+    int null;
+
+    if (whole != NULL) {
+        null = evaluate(w, whole, json);
+        free(whole);
+        return null;
+    }
+    null = expand(w, text, &out);
+    if (null == 0)
+        *json = json_from_text(buf_text(&out));
+    buf_clear(&out);
+    return null < 0 ? -1 : 0;
+}
+
+/* ---- trees ---- */
+
+static int node_json(const struct writing *w, const struct conf_node *node,
+                     json_t **json);
+
+static int list_json(const struct writing *w, const struct conf_node *list,
+                     json_t *to)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        json_t *item = NULL;
+
+        if (node_json(w, list->items[i], &item) != 0)
+            return -1;
+        if (item != NULL)
+            json_array_append_new(to, item);
+    }
+    return 0;
+}
+
+static int map_json(const struct writing *w, const struct conf_node *map,
+                    json_t *to)
+{
+    for (size_t i = 0; i < map->count; i++) {
+        json_t *item = NULL;
+
+        if (node_json(w, map->items[i], &item) != 0)
+            return -1;
+        if (item != NULL)
+            json_object_set_new(to, map->keys[i]->text, item);
+    }
+    return 0;
+}
+
+static int node_json(const struct writing *w, const struct conf_node *node,
+                     json_t **json)
+{
+    switch (node->type) {
+    case CONF_TEXT:
+        return text_json(w, node->text, json);
+    case CONF_LIST:
+        *json = json_array();
+        return list_json(w, node, *json);
+    case CONF_MAP:
+        *json = json_object();
+        return map_json(w, node, *json);
+    case CONF_BOOL:
+        *json = json_boolean(node->boolean);
+        return 0;
+    case CONF_INT:
+        *json = json_integer(node->integer);
+        return 0;
+    case CONF_REAL:
+        *json = json_from_real(node->real);
+        return 0;
+    case CONF_NULL:
+        break;
+    }
+    *json = json_null();
+    return 0;
+}
+
+/* Sets or, with NULL, removes the item at a path of keys; takes it. */
+static void set_path(json_t *object, const char *path, json_t *item)
+{
+    const char *dot = strchr(path, '.');
+    char *key;
+    json_t *inner;
+
+    if (dot == NULL || json_object_get(object, path) != NULL) {
+        if (item != NULL)
+            json_object_set_new(object, path, item);
+        else
+            json_object_del(object, path);
+        return;
+    }
+    key = mem_copy_bytes(path, (size_t)(dot - path));
+    inner = json_object_get(object, key);
+    if (!json_is_object(inner)) {
+        inner = json_object();
+        json_object_set_new(object, key, inner);
+    }
+    free(key);
+    set_path(inner, dot + 1, item);
+}
+
+static int set_items(const struct writing *w, const struct conf_node *set,
+                     json_t *object)
+{
+    for (size_t i = 0; set != NULL && i < set->count; i++) {
+        json_t *item = NULL;
+
+        if (node_json(w, set->items[i], &item) != 0)
+            return err_prefix(w->err, "'%s'", set->keys[i]->text);
+        set_path(object, set->keys[i]->text, item);
+    }
+    return 0;
+}
+
+/* ---- files ---- */
+
+static int read_tree(const struct writing *w, const struct job_file *file,
+                     const struct buf *text, json_t **json)
+{
+    struct diags *diags = diags_create(file->from);
+    struct conf_doc *doc = conf_parse(buf_text(text), text->length, diags);
+    int rc = -1;
+
+    if (doc == NULL)
+        diags_to_err(diags, w->err);
+    else if (conf_root(doc)->type != CONF_MAP)
+        err_set(w->err, ERR_FILE, "'%s' is not a map of keys", file->from);
+    else
+        rc = node_json(w, conf_root(doc), json);
+    conf_destroy(doc);
+    diags_destroy(diags);
+    return rc;
+}
+
+static int print_tree(const struct writing *w, const struct job_file *file,
+                      const struct buf *text, struct buf *out)
+{
+    json_t *json = NULL;
+    int rc = 0;
+
+    if (file->from != NULL)
+        rc = read_tree(w, file, text, &json);
+    else
+        json = json_object();
+    if (rc == 0)
+        rc = set_items(w, file->set, json);
+    if (rc == 0 && file->format == FILE_YAML)
+        file_print_yaml(json, out);
+    else if (rc == 0 && file->format == FILE_JSON)
+        json_print_pretty(json, out);
+    else if (rc == 0)
+        rc = file_print_toml(json, out, w->err);
+    json_decref(json);
+    return rc;
+}
+
+static bool is_expanded_as_text(const struct job_file *file)
+{
+    return file->format == FILE_TEXT ||
+           (file->format == FILE_TOML && file->from != NULL);
+}
+
+static int make(const struct writing *w, const struct job_file *file,
+                struct buf *out)
+{
+    struct buf text = BUF_INIT;
+    int rc = 0;
+
+    if (file->from != NULL)
+        rc = fs_read_regular(file->from, CONF_MAX_BYTES, &text, w->err);
+    if (rc == 0 && is_expanded_as_text(file))
+        rc = expand(w, buf_text(&text), out) < 0 ? -1 : 0;
+    else if (rc == 0)
+        rc = print_tree(w, file, &text, out);
+    buf_clear(&text);
+    return rc;
+}
+
+static int write_file(const char *path, const struct buf *text, struct err *err)
+{
+    char *folder = mem_copy_string(path);
+    int rc;
+
+    *strrchr(folder, '/') = '\0';
+    rc = fs_make_directories(folder, err);
+    free(folder);
+    return rc != 0 ? rc
+                   : fs_write_atomic(path, buf_text(text), text->length,
+                                     FILE_MODE, err);
+}
+
+static int write_one(const struct writing *w, const struct job_file *file,
+                     const char *directory)
+{
+    struct buf name = BUF_INIT, text = BUF_INIT;
+    char *path;
+    int rc = template_expand(file->path, w->values, &name, w->err);
+
+    if (rc == 0)
+        rc = make(w, file, &text);
+    if (rc != 0) {
+        if (w->err != NULL)
+            w->err->kind = ERR_FILE;
+        err_prefix(w->err, "file '%s'", template_source(file->path));
+    } else {
+        path = fs_join(directory, buf_text(&name));
+        rc = write_file(path, &text, w->err);
+        free(path);
+    }
+    buf_clear(&text);
+    buf_clear(&name);
+    return rc;
+}
+
+int trial_files_write(const struct job_spec *spec, const struct value *values,
+                      const char *directory, struct err *err)
+{
+    const struct writing w = {
+        .spec = spec,
+        .table = {.columns = spec->file_columns,
+                  .column_count = spec->file_column_count},
+        .values = values,
+        .err = err,
+    };
+    int rc = 0;
+
+    for (size_t i = 0; i < spec->file_count && rc == 0; i++)
+        rc = write_one(&w, &spec->files[i], directory);
+    return rc;
+}

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a trial is given: values of every kind, in groups, and in files."""
+
+import json
+import tomllib
+
+import pytest
+import yaml
+
+pytestmark = pytest.mark.sanitized
+
+SHOW = """\
+import json, os, sys
+print("ARGV", json.dumps(sys.argv[1:]))
+print("PARAMS", open(os.environ["SMTUNE_PARAMS"]).read())
+print("ENV", json.dumps({name: value for name, value in os.environ.items()
+                         if name.startswith(("SM_HP_", "X_"))}))
+print("loss=1")
+"""
+
+
+def told(smtune, run, trial):
+    """What SHOW printed."""
+    lines = smtune.ok("logs", run, str(trial)).splitlines()
+    return {line.split(" ", 1)[0].lower(): json.loads(line.split(" ", 1)[1])
+            for line in lines if line.split(" ")[0] in ("ARGV", "PARAMS", "ENV")}
+
+
+def run(smtune, write, text, name="v"):
+    write("show.py", SHOW)
+    write(f"{name}.yaml", f"version: 1\nname: {name}\nobjective: loss\n" + text)
+    result = smtune("run", f"{name}.yaml", "-q")
+    assert result.returncode == 0, result.stderr
+    return [told(smtune, name, row["id"])
+            for row in smtune.json("trials", name)]
+
+
+def test_lists_maps_and_null_are_values(smtune, write):
+    seen = run(smtune, write, """\
+parameters:
+  layers: {type: categorical, values: [[64], [64, 32], null]}
+  data: {value: {path: a b, sizes: [1, 2.0]}}
+  shape: [3, 4]
+search: grid
+budget: {parallel: 1}
+trial:
+  command: >-
+    python3 show.py --layers ${{ layers }} --data=${{ data }} ${{ shape }}
+    x=${{ layers }}
+  env: {X_LAYERS: "${{ layers }}"}
+""")
+    data = {"path": "a b", "sizes": [1, 2.0]}
+    texts = {None: None, 1: "[64]", 2: "[64,32]"}
+    for trial in seen:
+        layers = trial["params"]["layers"]
+        assert layers in ([64], [64, 32], None)
+        text = texts[layers and len(layers)]
+        some = text is not None
+        assert trial["params"] == {"layers": layers, "data": data,
+                                   "shape": [3, 4]}
+        assert trial["argv"] == (
+            some * ["--layers", text] +
+            ['--data={"path":"a b","sizes":[1,2.0]}', "[3,4]"] +
+            some * [f"x={text}"])
+        assert trial["env"].get("X_LAYERS") == text
+        assert trial["env"].get("SM_HP_LAYERS") == text
+    assert {trial["env"].get("X_LAYERS") for trial in seen} == {
+        "[64]", "[64,32]", None}
+    assert "3 of 3" in smtune.ok("replay", "v") or smtune.ok("replay", "v")
+    smtune.ok("fsck", "v")
+
+
+def test_lists_and_null_can_be_enqueued(smtune, write):
+    seen = run(smtune, write, """\
+parameters:
+  layers: {type: categorical, values: [[64], [64, 32], null]}
+  x: {type: int, min: 1, max: 9}
+enqueue: [{layers: null, x: 2}, {layers: [64, 32], x: 3}]
+budget: {trials: 2, parallel: 1}
+trial: {command: "python3 show.py ${{ args }}"}
+""")
+    assert [trial["params"] for trial in seen] == [
+        {"layers": None, "x": 2}, {"layers": [64, 32], "x": 3}]
+    assert [trial["argv"] for trial in seen] == [
+        ["--x", "2"], ["--layers", "[64,32]", "--x", "3"]]
+    result = smtune("enqueue", "v", "layers=[1]")
+    assert result.returncode != 0
+    assert "value of parameter 'layers'" in result.stderr
+
+
+def test_parameters_may_be_in_groups(smtune, write):
+    seen = run(smtune, write, """\
+parameters:
+  model:
+    kind: {type: categorical, values: [cnn, mlp]}
+    width: {type: int, min: 1, max: 2, when: "model.kind = 'cnn'"}
+    drop: 0.5
+  data: {batch: 32}
+  "a.b": 1
+search: grid
+budget: {parallel: 1}
+trial: {command: "python3 show.py ${{ overrides }} ${{ model.drop * 2 }}"}
+""")
+    assert len(seen) == 3
+    for trial in seen:
+        params = trial["params"]
+        cnn = params["model.kind"] == "cnn"
+        assert params["data.batch"] == 32 and params["a.b"] == 1
+        assert ("model.width" in params) == cnn
+        assert trial["argv"] == (
+            [f"model.kind={params['model.kind']}"] +
+            cnn * [f"model.width={params.get('model.width')}"] +
+            ["model.drop=0.5", "data.batch=32", "a.b=1", "1.0"])
+    plan = smtune.ok("plan", "v.yaml", "--set", "parameters.model.drop=0.25")
+    assert "model.drop=0.25" in plan
+
+
+@pytest.mark.parametrize("group, message", [
+    ("{min: 0, max: 1}", "missing key 'type' in parameter 'g'"),
+    ("{typ: float, mn: 0}", "unknown key 'typ' in parameter 'g'"),
+    ("{low: 0, high: 1}", "unknown key 'low' in parameter 'g'"),
+    ("{}", "missing key 'type' in parameter 'g'"),
+    ("{a: {typ: int, min: 1, max: 2}}",
+     "unknown key 'typ' in parameter 'g.a'"),
+    ("{a: {b c: 1}}", "'g.a.b c' is not a valid name for a parameter"),
+])
+def test_a_group_is_no_misspelt_parameter(smtune, write, group, message):
+    write("g.yaml", "version: 1\nobjective: loss\nparameters:\n"
+          f"  g: {group}\n  x: {{type: int, min: 1, max: 2}}\n"
+          "trial: {command: \"t ${{ x }}\"}\n")
+    result = smtune("validate", "g.yaml")
+    assert result.returncode == 3
+    assert message in result.stderr
+    assert "g.yaml:4:" in result.stderr
+
+
+# ---- trial.files ----
+
+BASE = """\
+model: {lr: 0.5, kind: "${{ kind }}", momentum: "${{ momentum }}"}
+note: "lr is ${{ lr }}"
+list: [1, "${{ n }}"]
+keep: {yes: "no"}
+"""
+
+
+def files_of(smtune, name, trial):
+    return smtune.store / f"runs/{name}/trials/{trial}"
+
+
+def test_files_have_the_values_of_their_trial(smtune, write):
+    write("base.yaml", BASE)
+    write("base.toml", "# kept\nlr = ${{ lr }}\n")
+    write("note.txt", "n=${{ n }} at ${{ trial }}\n")
+    run(smtune, write, """\
+parameters:
+  lr: {type: categorical, values: [0.00001, 2.0]}
+  kind: {value: "true"}
+  n: 3
+  momentum: {type: float, min: 0, max: 1, when: lr > 5}
+  layers: {value: [64, null]}
+search: grid
+budget: {parallel: 1}
+trial:
+  command: python3 show.py ${{ dir }}/sub/conf.yaml
+  files:
+    - path: sub/conf.yaml
+      from: base.yaml
+      set: {model.lr: "${{ lr }}", new.deep.key: [a, "${{ kind }}"],
+            note2: "${{ n }} of ${{ lr }}", gone: "${{ momentum }}"}
+    - {path: conf.json, set: {lr: "${{ lr }}", layers: "${{ layers }}"}}
+    - path: conf.toml
+      set: {lr: "${{ lr }}", opt.name: "${{ kind }}", opt.n: "${{ n }}",
+            opt.in.flag: true, gone: "${{ momentum }}"}
+    - {path: base.toml, from: base.toml}
+    - {path: "note-${{ n }}.txt", from: note.txt}
+""", "f")
+    for row in smtune.json("trials", "f"):
+        folder = files_of(smtune, "f", row["id"])
+        lr = row["params"]["lr"]
+        conf = yaml.safe_load((folder / "sub/conf.yaml").read_text())
+        assert conf == {
+            "model": {"lr": lr, "kind": "true"}, "note": conf["note"],
+            "list": [1, 3], "keep": {"yes": "no"},
+            "new": {"deep": {"key": ["a", "true"]}}, "note2": conf["note2"]}
+        assert isinstance(conf["model"]["lr"], float)
+        assert conf["note"] == f"lr is {lr}"
+        assert json.loads((folder / "conf.json").read_text()) == {
+            "lr": lr, "layers": [64, None]}
+        assert tomllib.loads((folder / "conf.toml").read_text()) == {
+            "lr": lr, "opt": {"name": "true", "n": 3, "in": {"flag": True}}}
+        assert (folder / "base.toml").read_text() == f"# kept\nlr = {lr}\n"
+        assert (folder / "note-3.txt").read_text() == \
+            f"n=3 at {row['id']}\n"
+
+
+FILES = """\
+version: 1
+name: e
+objective: loss
+parameters: {x: {type: int, min: 1, max: 2}}
+trial:
+  command: echo loss=1
+  files:
+    - """
+
+
+@pytest.mark.parametrize("file, message", [
+    ("{path: c.yaml, set: {a: '${{ y }}'}}", "files: unknown name 'y'"),
+    ("{path: c.txt}", "a text file requires 'from'"),
+    ("{path: c.txt, from: a.txt, set: {a: 1}}",
+     "'set' is not allowed with 'from' in a text file"),
+    ("{from: a.txt}", "missing key 'path'"),
+    ("{path: c, format: jsn}", "'jsn'"),
+])
+def test_wrong_files_are_errors_of_the_file(smtune, write, file, message):
+    write("e.yaml", FILES + file + "\n")
+    result = smtune("validate", "e.yaml")
+    assert result.returncode == 3
+    assert message in result.stderr
+    assert "e.yaml:8:" in result.stderr
+
+
+@pytest.mark.parametrize("base, message", [
+    (None, "base.yaml"),
+    ("a: ${{ y }}\n", "unknown name 'y'"),
+    ("- 1\n", "is not a map of keys"),
+    ("a: [\n", "base.yaml"),
+])
+def test_a_wrong_template_file_fails_the_trial(smtune, write, base, message):
+    write("e.yaml", FILES + "{path: c.yaml, from: base.yaml}\n"
+          "budget: {trials: 1}\n")
+    if base is not None:
+        write("base.yaml", base)
+    result = smtune("run", "e.yaml")
+    assert result.returncode != 0
+    assert "file 'c.yaml': " in result.stderr
+    assert message in result.stderr
