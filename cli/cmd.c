@@ -12,6 +12,7 @@
     CMD(init)                                                                  \
     CMD(validate)                                                              \
     CMD(plan)                                                                  \
+    CMD(try)                                                                   \
     CMD(schema)                                                                \
     GROUP("Run it")                                                            \
     CMD(run)                                                                   \
@@ -87,7 +88,7 @@ static const struct {
     {"sweep", "run"},       {"kill", "stop"},       {"cancel", "stop"},
     {"continue", "resume"}, {"restart", "resume"},  {"check", "validate"},
     {"graph", "plan"},      {"tail", "logs"},       {"ask", "suggest"},
-    {"ui", "dashboard"},    {"serve", "dashboard"},
+    {"ui", "dashboard"},    {"serve", "dashboard"}, {"test", "try"},
 };
 
 static const char *find_meant(const char *name)

@@ -1,18 +1,34 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/conf/diag.h"
+#include "base/fs.h"
 #include "base/json.h"
 #include "cli/cmd.h"
 #include "cli/drive/foreground.h"
+#include "cli/drive/log_reading.h"
 #include "cli/term/output.h"
 #include "orchestrator/search/search_space.h"
 #include "orchestrator/spec/experiment/experiment.h"
 #include "orchestrator/spec/spec.h"
 #include "orchestrator/spec/workflow/workflow.h"
+
+enum { LOG_MAX_BYTES = 256 << 20 };
+
+struct options {
+    const char *log;
+};
+
+static const struct opt opts[] = {
+    {"read-log", 0, OPT_TEXT, offsetof(struct options, log), "LOGFILE",
+     "show which metrics the experiment finds in the log of a program", 0,
+     NULL},
+    {0},
+};
 
 /* What became of one file. */
 struct finding {
@@ -219,7 +235,65 @@ static int finish(struct report *report, int status, struct err *err)
     return status;
 }
 
-static int exec_validate(const struct cli *cli, const void *options,
+/* ---- a log ---- */
+
+static int read_log(const char *path, struct log_reading *reading,
+                    struct err *err)
+{
+    struct buf text = BUF_INIT;
+    int status = fs_read(path, LOG_MAX_BYTES, &text, err);
+
+    if (status == 0) {
+        log_reading_feed(reading, buf_text(&text), text.length);
+        log_reading_finish(reading);
+    }
+    buf_clear(&text);
+    return status;
+}
+
+static void show_log(const struct cli *cli, const struct log_reading *reading)
+{
+    struct buf out = BUF_INIT;
+    json_t *json;
+
+    if (cli->output == OUTPUT_TABLE) {
+        log_reading_print(reading);
+        return;
+    }
+    json = log_reading_json(reading);
+    json_print_pretty(json, &out);
+    fputs(buf_text(&out), stdout);
+    buf_clear(&out);
+    json_decref(json);
+}
+
+/* 0: every objective has a value, 1: not, 3: the file is wrong. */
+static int check_log(const struct cli *cli, const char *log, const char *file,
+                     struct err *err)
+{
+    const struct opt_texts nothing = {0};
+    struct log_reading *reading;
+    struct spec spec;
+    int status = foreground_load(cli, file, &nothing, &spec, err);
+
+    if (status == 0 && spec.workflow != NULL)
+        status =
+            err_set(err, ERR_USAGE,
+                    "'%s' is a workflow: --read-log is for experiments", file);
+    if (status == 0) {
+        reading = log_reading_create(spec.experiment);
+        status = read_log(log, reading, err);
+        if (status == 0) {
+            show_log(cli, reading);
+            status = log_reading_is_complete(reading) ? 0 : 1;
+        }
+        log_reading_destroy(reading);
+    }
+    spec_clear(&spec);
+    return status;
+}
+
+static int exec_validate(const struct cli *cli, const void *given,
                          char **operands, int count, struct err *err)
 {
     static const struct table_column columns[] = {
@@ -230,10 +304,14 @@ static int exec_validate(const struct cli *cli, const void *options,
         {.key = "feasible", .type = COLUMN_NUMBER},
         {.key = "steps", .type = COLUMN_NUMBER},
     };
+    const struct options *options = given;
     struct report report = {.cli = cli};
     int worst = 0;
 
-    (void)options;
+    if (options->log != NULL && count != 1)
+        return err_set(err, ERR_USAGE, "--read-log takes one experiment");
+    if (options->log != NULL)
+        return check_log(cli, options->log, operands[0], err);
     if (cli->output == OUTPUT_CSV)
         report.rows = output_create(cli, columns, ARRAY_LEN(columns));
     if (cli->output == OUTPUT_JSON)
@@ -258,11 +336,17 @@ const struct cmd cmd_validate = {
                "effect, of values that do not reach the command, and of "
                "schedules that cannot work. `plan` and `run` print the "
                "same warnings. A file called - is standard input.\n\n"
-               "Exit status: 0 all files are valid; 3 a file has errors; "
-               "4 no such file.",
+               "With --read-log it reads the log of a program as a run "
+               "would, and prints each metric that it finds with its values, "
+               "its steps and its first line.\n\n"
+               "Exit status: 0 all files are valid; 1 the log has no value "
+               "of an objective; 3 a file has errors; 4 no such file.",
     .examples = "smtune validate experiment.yaml\n"
-                "smtune validate *.yaml -o json    # for programs\n",
+                "smtune validate *.yaml -o json    # for programs\n"
+                "smtune validate --read-log train.log experiment.yaml\n",
     .completes = "file",
+    .opts = opts,
+    .options_size = sizeof(struct options),
     .min_operands = 1,
     .max_operands = -1,
     .exec = exec_validate,

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The output goes line by line through the same reader as that of a trial in a
+ * run, so what is found here is what a run finds. The current line is kept
+ * beside it: a value belongs to the line at whose end it appears.
+ */
+#include "cli/drive/log_reading.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/metrics/metrics.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "base/value.h"
+
+enum { LINE_MAX_BYTES = 200 };
+
+struct found {
+    char *name;
+    int64_t count, first_step, last_step;
+    double last;
+    int64_t line_number;
+    char *line; /* the first, escaped */
+};
+
+struct log_reading {
+    const struct experiment *experiment;
+    struct metric_reader *reader;
+    struct buf line;
+    int64_t line_number;
+    struct found *found;
+    size_t count, capacity;
+};
+
+struct log_reading *log_reading_create(const struct experiment *experiment)
+{
+    struct log_reading *reading = mem_zero(sizeof(*reading));
+
+    reading->experiment = experiment;
+    reading->reader = metric_reader_create(experiment->task.metrics, 0);
+    return reading;
+}
+
+void log_reading_destroy(struct log_reading *reading)
+{
+    if (reading == NULL)
+        return;
+    for (size_t i = 0; i < reading->count; i++) {
+        free(reading->found[i].name);
+        free(reading->found[i].line);
+    }
+    free(reading->found);
+    buf_clear(&reading->line);
+    metric_reader_destroy(reading->reader);
+    free(reading);
+}
+
+static struct found *find(const struct log_reading *reading, const char *name)
+{
+    for (size_t i = 0; i < reading->count; i++)
+        if (strcmp(reading->found[i].name, name) == 0)
+            return &reading->found[i];
+    return NULL;
+}
+
+/* The line that was just read, as it can be shown. */
+static char *copy_line(const struct log_reading *reading)
+{
+    size_t length = reading->line.length;
+    struct buf text = BUF_INIT;
+
+    if (length > LINE_MAX_BYTES)
+        length = LINE_MAX_BYTES;
+    text_escape(buf_text(&reading->line), length, &text);
+    return buf_take(&text);
+}
+
+static void keep(void *user, const char *name, int64_t step, double value)
+{
+    struct log_reading *reading = user;
+    struct found *found = find(reading, name);
+
+    if (found == NULL) {
+        reading->found = mem_grow(reading->found, reading->count,
+                                  &reading->capacity, sizeof(*reading->found));
+        found = &reading->found[reading->count++];
+        *found = (struct found){.name = mem_copy_string(name),
+                                .first_step = step,
+                                .line_number = reading->line_number,
+                                .line = copy_line(reading)};
+    }
+    found->count++;
+    found->last_step = step;
+    found->last = value;
+}
+
+static void end_line(struct log_reading *reading)
+{
+    reading->line_number++;
+    metric_reader_feed(reading->reader, buf_text(&reading->line),
+                       reading->line.length, keep, reading);
+    metric_reader_feed(reading->reader, "\n", 1, keep, reading);
+    buf_truncate(&reading->line, 0);
+}
+
+void log_reading_feed(struct log_reading *reading, const char *bytes,
+                      size_t length)
+{
+    for (size_t at = 0; at < length;) {
+        const char *end = memchr(bytes + at, '\n', length - at);
+        size_t piece = end != NULL ? (size_t)(end - bytes) - at : length - at;
+
+        buf_add(&reading->line, bytes + at, piece);
+        at += piece;
+        if (end == NULL)
+            return;
+        end_line(reading);
+        at++;
+    }
+}
+
+void log_reading_finish(struct log_reading *reading)
+{
+    if (reading->line.length > 0)
+        end_line(reading);
+    metric_reader_finish(reading->reader, keep, reading);
+}
+
+bool log_reading_is_complete(const struct log_reading *reading)
+{
+    const struct experiment *experiment = reading->experiment;
+
+    for (size_t i = 0; i < experiment->objective_count; i++)
+        if (find(reading, experiment->objectives[i].metric) == NULL)
+            return false;
+    return true;
+}
+
+/* ---- showing ---- */
+
+static bool is_objective(const struct experiment *experiment, const char *name)
+{
+    for (size_t i = 0; i < experiment->objective_count; i++)
+        if (strcmp(experiment->objectives[i].metric, name) == 0)
+            return true;
+    return false;
+}
+
+static void print_steps(const struct experiment *experiment,
+                        const struct found *found)
+{
+    const char *unit =
+        experiment->schedule.is_on ? experiment->schedule.resource : "steps";
+
+    if (found->first_step == found->last_step)
+        printf(", %s %" PRId64, unit, found->last_step);
+    else
+        printf(", %s %" PRId64 " to %" PRId64, unit, found->first_step,
+               found->last_step);
+}
+
+static void print_found(const struct experiment *experiment,
+                        const struct found *found)
+{
+    printf("%s%s: %" PRId64 " value%s", found->name,
+           is_objective(experiment, found->name) ? " (objective)" : "",
+           found->count, units_plural(found->count));
+    print_steps(experiment, found);
+    printf(", the last is %g\n    line %" PRId64 ": %s\n", found->last,
+           found->line_number, found->line);
+}
+
+static void print_missing(const struct log_reading *reading)
+{
+    const struct experiment *experiment = reading->experiment;
+
+    for (size_t i = 0; i < experiment->objective_count; i++) {
+        const char *name = experiment->objectives[i].metric;
+
+        if (find(reading, name) == NULL)
+            printf("%s (objective): no value in %" PRId64 " line%s of output\n",
+                   name, reading->line_number,
+                   units_plural(reading->line_number));
+    }
+}
+
+void log_reading_print(const struct log_reading *reading)
+{
+    for (size_t i = 0; i < reading->count; i++)
+        print_found(reading->experiment, &reading->found[i]);
+    print_missing(reading);
+}
+
+json_t *log_reading_json(const struct log_reading *reading)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < reading->count; i++) {
+        const struct found *found = &reading->found[i];
+
+        json_array_append_new(
+            list, json_pack("{sosbsIsIsIsosIso}", "name",
+                            json_from_text(found->name), "objective",
+                            (int)is_objective(reading->experiment, found->name),
+                            "values", (json_int_t)found->count, "first_step",
+                            (json_int_t)found->first_step, "last_step",
+                            (json_int_t)found->last_step, "last",
+                            json_from_any_real(found->last), "line",
+                            (json_int_t)found->line_number, "text",
+                            json_from_text(found->line)));
+    }
+    return list;
+}
