@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Groups in a map of free keys, parted into one flat map. The nodes of keys and
+ * items stay where they are in the file, so a message has their line; only a
+ * key in a group is a new node, with the name of the group before its own.
+ */
 #include <string.h>
 
 #include "base/buf.h"

@@ -231,11 +231,14 @@ struct expr *expr_compile(struct expr_env *env, const char *text,
             err->column = 1;
         return NULL;
     }
-    sound = expr_sql_translate(text, tables, table_count, &sql, err) == 0 &&
-            expr_check_logic(text, err) == 0;
+    sound = expr_sql_translate(text, tables, table_count, &sql, err) == 0;
     bare = sound && sql.place_count == 1 && sql.column_count == 1;
     if (sound && !bare)
         statement = prepare(env, text, &sql, err);
+    if (statement != NULL && expr_check_logic(text, err) < 0) {
+        release(statement);
+        statement = NULL;
+    }
     if (bare || statement != NULL) {
         expr = mem_zero(sizeof(*expr));
         expr->statement = statement;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `smtune validate`: files are read and checked as for a run, and nothing is
+ * started. With --read-log, the log of a program is read as a run would.
+ */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -207,12 +207,14 @@ static int read_tree(const struct writing *w, const struct job_file *file,
     struct conf_doc *doc = conf_parse(buf_text(text), text->length, diags);
     int rc = -1;
 
-    if (doc == NULL)
+    if (doc == NULL) {
         diags_to_err(diags, w->err);
-    else if (conf_root(doc)->type != CONF_MAP)
+        err_prefix(w->err, "'%s'", file->from);
+    } else if (conf_root(doc)->type != CONF_MAP) {
         err_set(w->err, ERR_FILE, "'%s' is not a map of keys", file->from);
-    else
+    } else {
         rc = node_json(w, conf_root(doc), json);
+    }
     conf_destroy(doc);
     diags_destroy(diags);
     return rc;

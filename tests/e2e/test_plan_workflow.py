@@ -12,7 +12,7 @@ from programs import ROOT
 SVG = "{http://www.w3.org/2000/svg}"
 
 FILE = workflow("""
-    fetch: {command: "python fetch.py 'a & b' <x>"}
+    fetch: {command: "python fetch.py 'a & b' '<x>'"}
     prepare:
       needs: fetch
       matrix: {part: [0, 1, 2], file: [a.csv, b.csv]}
@@ -47,7 +47,7 @@ params    epochs=10, seed=2
 ○ clean    at the end, always
 
 steps, in order
-     1  fetch    python fetch.py 'a & b' <x>
+     1  fetch    python fetch.py 'a & b' '<x>'
      2  prepare  python prepare.py ${{ part }} ${{ file }}
      3  train    python train.py --epochs ${{ epochs }} ...
      4  each     cat ${{ f }}

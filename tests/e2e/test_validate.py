@@ -417,7 +417,7 @@ def test_warns_of_commands_of_steps(smtune, write):
 version: 1
 params: {lr: 1}
 steps:
-  a: {command: "echo {{ lr }} | cat", metrics: [loss], env: {X: "{lr}"}}
+  a: {command: "echo {{ lr }} $X", metrics: [loss], env: {X: "{lr}"}}
   b: {needs: a, shell: "a && b >c {a.loss} {dir} ${lr}"}
   c: {matrix: {part: [1, 2]}, command: [echo, "{part}", "{dir}"]}
 """)
@@ -426,10 +426,10 @@ steps:
     assert result.stdout == "flow.yaml: ok: a workflow of 3 steps\n"
     assert re.findall(r"flow\.yaml:(\d+:\d+): warning: the program receives "
                       r"('.*?') literally", result.stderr) == [
-        ("4:22", "'{{ lr }}'"), ("4:31", "'|'"), ("5:35", "'{a.loss}'"),
-        ("6:48", "'{part}'")]
+        ("4:22", "'{{ lr }}'"), ("4:31", "'$X'"), ("4:63", "'{lr}'"),
+        ("5:35", "'{a.loss}'"), ("6:48", "'{part}'")]
     told = json.loads(smtune.ok("validate", "flow.yaml", "-o", "json"))
-    assert len(told[0]["warnings"]) == 4
+    assert len(told[0]["warnings"]) == 5
     assert "'{part}' literally" in smtune("plan", "flow.yaml").stderr
 
 

@@ -186,7 +186,7 @@ def test_a_matrix_is_a_product(smtune, workflow):
         ("0", "6", "a 0"), ("1", "6", "a 1"), ("2", "6", "a 2"),
         ("3", "6", "b c 0"), ("4", "6", "b c 1"), ("5", "6", "b c 2")]
     assert lines(smtune, "got") == [
-        "[0,10,20,0,10,20]", "0", "20", "10", "60", "6", "6"]
+        "[0,10,20,0,10,20]", "0", "20", "10.0", "60", "6", "6"]
 
 
 def test_a_matrix_comes_from_an_output(smtune, workflow):

@@ -143,11 +143,10 @@ static bool is_assignment(const char *word)
 static int check_program(const struct check *check, const char *program,
                          size_t length)
 {
-    struct diag_place place = place_of(check, program, length);
     char *help;
 
     if (strncmp(program, "~/", 2) == 0)
-        return diags_add(check->diags, place,
+        return diags_add(check->diags, place_of(check, program, length),
                          "write the whole path, or use 'shell'",
                          "'%.*s' is not a path: no shell replaces the '~' of a "
                          "command",
@@ -156,8 +155,8 @@ static int check_program(const struct check *check, const char *program,
         return 0;
     help = mem_printf("write it under 'env', as %.*s: ..., or use 'shell'",
                       (int)strcspn(program, "="), program);
-    diags_add(check->diags, place, help, "'%.*s' is not a program", (int)length,
-              program);
+    diags_add(check->diags, place_of(check, program, length), help,
+              "'%.*s' is not a program", (int)length, program);
     free(help);
     return -1;
 }

@@ -147,7 +147,7 @@ static const struct schema_key param_keys[] = {
                "or a map is JSON in a command and in `env`; null is "
                "nothing there, as in an inactive parameter, and null in "
                "JSON.",
-        .example = "[[64], [64, 64], null]",
+        .example = "[sgd, adam]",
     },
     {
         .name = "value",

@@ -274,20 +274,20 @@ const struct schema_key experiment_trial_keys[] = {
                "no shell runs it: a value is never more than one word. A "
                "word whose template is null, as that of an inactive "
                "parameter, is left out; where the template is a name, so "
-               "is an option before it. ${{ args }} stands for --NAME "
-               "VALUE of all active parameters, and ${{ args(flags) }} "
-               "for the same with --NAME alone for true and nothing for "
-               "false. ${{ overrides }} stands for NAME=VALUE, quoted for "
-               "Hydra. ${{ flag('--NAME', CONDITION) }} is a single flag. "
-               "A list contains words that are split already.",
+               "is an option before it. ${{ args }} becomes --NAME VALUE of "
+               "all active parameters, and ${{ args(flags) }} the same with "
+               "--NAME alone for true and nothing for false. "
+               "${{ overrides }} becomes NAME=VALUE, quoted for Hydra. "
+               "${{ flag('--NAME', CONDITION) }} is a single flag. A list "
+               "contains words that are split already.",
         .example = "smtrain mlp --lr ${{ lr }}",
     },
     {
         .name = "shell",
         .type = SCHEMA_TEXT,
         .doc = "In place of `command`: a script for /bin/sh, in which each "
-               "template becomes one quoted word. As in `command`, an "
-               "argument whose template is null is left out, and so is a "
+               "template becomes one quoted word. An argument whose template "
+               "is null is left out, and so is a "
                "variable (NAME=${{ x }}). Where a shell needs a word, as "
                "in [ ] or behind >, null becomes ''.",
         .example = "./train.sh ${{ lr }} | tee copy.log",

@@ -605,6 +605,33 @@ static void test_conf__set_opens_a_short_form(void **state)
     conf_destroy(doc);
 }
 
+static bool has_no_type(const struct conf_node *map)
+{
+    return conf_get(map, "type") == NULL;
+}
+
+static void test_conf__flattens_groups(void **state)
+{
+    struct conf_doc *doc =
+        parse("p:\n  a: {type: x}\n  g: &g {b: 1, h: {c: {type: y}}}\n"
+              "  i: *g\n  e: {type: {f: 1}}\nq: {g: {b: 1}}\n");
+    static const char *const names[] = {"a",   "g.b",   "g.h.c",
+                                        "i.b", "i.h.c", "e"};
+    const struct conf_node *p;
+
+    (void)state;
+    conf_flatten(doc, "p", has_no_type);
+    conf_flatten(doc, "none", has_no_type);
+    p = conf_get(conf_root(doc), "p");
+    assert_int_equal(p->count, ARRAY_LEN(names));
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        assert_string_equal(p->keys[i]->text, names[i]);
+    assert_int_equal(conf_get(p, "i.b")->integer, 1);
+    assert_int_equal(conf_get_key(p, "g.h.c")->place.line, 3);
+    assert_non_null(conf_get(conf_get(conf_root(doc), "q"), "g"));
+    conf_destroy(doc);
+}
+
 static void test_conf__set_leaves_other_aliases_alone(void **state)
 {
     struct conf_doc *doc = parse("a: &x {k: 1}\nb: *x\n");
@@ -710,6 +737,7 @@ int main(void)
         cmocka_unit_test(test_conf__a_place_is_as_long_as_its_name),
         cmocka_unit_test(test_conf__set_replaces_and_adds),
         cmocka_unit_test(test_conf__set_opens_a_short_form),
+        cmocka_unit_test(test_conf__flattens_groups),
         cmocka_unit_test(test_conf__set_leaves_other_aliases_alone),
         cmocka_unit_test(test_conf__set_refuses),
         cmocka_unit_test(test_conf__set_goes_32_maps_deep),
