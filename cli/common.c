@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/store_place.h"
 #include "cli/term/term.h"
 
 enum { FORMATS = 4 };
@@ -30,7 +31,7 @@ const struct opt common_opts[] = {
      .type = OPT_TEXT,
      .offset = FIELD(store),
      .argument = "DIR",
-     .doc = "folder of the store (SMTUNE_STORE; ./.smtune)"},
+     .doc = "folder of the store (SMTUNE_STORE; nearest .smtune)"},
     {.name = "color",
      .type = OPT_CHOICE,
      .offset = FIELD(colour),
@@ -61,11 +62,6 @@ static const char *environment(const char *name, const char *fallback)
     return value != NULL && value[0] != '\0' ? value : fallback;
 }
 
-const char *common_default_store(void)
-{
-    return environment("SMTUNE_STORE", "./.smtune");
-}
-
 static int resolve_log(struct cli *cli, struct err *err)
 {
     const char *words = environment("SMTUNE_LOG", "off");
@@ -80,8 +76,8 @@ int common_resolve(const struct common_options *options, struct cli *cli,
     const char *nearest;
 
     memset(cli, 0, sizeof(*cli));
-    cli->store =
-        options->store != NULL ? options->store : common_default_store();
+    cli->default_store = store_place_find();
+    cli->store = options->store != NULL ? options->store : cli->default_store;
     cli->out_is_terminal = isatty(STDOUT_FILENO) != 0;
     cli->err_is_terminal = isatty(STDERR_FILENO) != 0;
     cli->colour_out = term_has_colour(options->colour, cli->out_is_terminal);
@@ -103,4 +99,10 @@ int common_resolve(const struct common_options *options, struct cli *cli,
                    format, nearest != NULL ? " (did you mean '" : "",
                    nearest != NULL ? nearest : "",
                    nearest != NULL ? "'?)" : "");
+}
+
+void common_clear(struct cli *cli)
+{
+    free(cli->default_store);
+    *cli = (struct cli){0};
 }

@@ -18,11 +18,12 @@ struct common_options {
 extern const struct opt common_opts[];
 
 /* Fills *cli from options, environment and terminal. -1 (ERR_USAGE) when
- * SMTUNE_OUTPUT or SMTUNE_LOG makes no sense; *cli is usable even then. */
+ * SMTUNE_OUTPUT or SMTUNE_LOG makes no sense; *cli is usable even then, and is
+ * the caller's to clear. */
 int common_resolve(const struct common_options *options, struct cli *cli,
                    struct err *err);
 
-/* SMTUNE_STORE, or "./.smtune". */
-const char *common_default_store(void);
+/* Frees what common_resolve() allocated. */
+void common_clear(struct cli *cli);
 
 #endif

@@ -249,7 +249,7 @@ int main(int argc, char **argv)
 
     set_up_process();
     status = run(&cli, argc - 1, argv + 1, &err);
-    if (status < 0)
-        return report(&cli, &err);
-    return close_output(&cli, status);
+    status = status < 0 ? report(&cli, &err) : close_output(&cli, status);
+    common_clear(&cli);
+    return status;
 }

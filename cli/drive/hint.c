@@ -8,12 +8,12 @@
 #include "base/buf.h"
 #include "base/expr/template_shell.h"
 #include "cli/cmd.h"
-#include "cli/common.h"
+#include "cli/term/output.h"
 
 void hint_add_command(const struct cli *cli, const char *verb, struct buf *out)
 {
     buf_add_string(out, "smtune ");
-    if (strcmp(cli->store, common_default_store()) != 0) {
+    if (strcmp(cli->store, cli->default_store) != 0) {
         buf_add_string(out, "--store ");
         shell_add_word(cli->store, out);
         buf_add_char(out, ' ');

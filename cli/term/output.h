@@ -16,7 +16,8 @@ enum output_format { OUTPUT_TABLE, OUTPUT_JSON, OUTPUT_JSONL, OUTPUT_CSV };
 
 /* What every command is given: the options common to all. */
 struct cli {
-    const char *store; /* --store, SMTUNE_STORE or "./.smtune" */
+    const char *store;   /* of --store, or default_store */
+    char *default_store; /* that of SMTUNE_STORE, or of the current folder */
     enum output_format output;
     bool colour_out, colour_err; /* may escape codes go there */
     bool out_is_terminal, err_is_terminal;

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_CLI_STORE_PLACE_H
+#define SMTUNE_CLI_STORE_PLACE_H
+
+/* The folder of the store where --store does not name one: SMTUNE_STORE, the
+ * nearest .smtune from the current folder upwards, or "./.smtune". The caller's
+ * to free. */
+char *store_place_find(void);
+
+#endif
