@@ -146,6 +146,8 @@ $(BUILD)/man/smtune-experiment.5: man/smtune-experiment.5.in $(BUILD)/smtune
 	$(call fill,@KEYS@,schema --man)
 $(BUILD)/man/smtune-workflow.5: man/smtune-workflow.5.in $(BUILD)/smtune
 	$(call fill,@KEYS@,schema workflow --man)
+$(BUILD)/man/smtune-config.5: man/smtune-config.5.in $(BUILD)/smtune
+	$(call fill,@KEYS@,schema config --man)
 define fill
 $(call show,MAN)
 @mkdir -p $(@D)

@@ -29,7 +29,8 @@ struct cmd {
     size_t options_size;    /* of the struct that opts fill */
     int min_operands, max_operands; /* -1: any number */
     bool hidden;                    /* not in the list of commands */
-    bool has_loop; /* it does not begin without descriptors to be had */
+    bool without_config; /* it begins with wrong configuration files, too */
+    bool has_loop;       /* it does not begin without descriptors to be had */
 
     /*
      * Does it. Data goes to stdout, messages to stderr. Returns the exit

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/store_place.h"
 #include "cli/term/term.h"
+#include "orchestrator/spec/experiment/config_files.h"
 
 enum { FORMATS = 4 };
 
@@ -69,6 +70,15 @@ static int resolve_log(struct cli *cli, struct err *err)
     return log_setup_parse(words, &cli->log, err);
 }
 
+static char *find_store(const struct config_files *config)
+{
+    char *configured = config != NULL ? config_store(config) : NULL;
+    char *found = store_place_find(configured);
+
+    free(configured);
+    return found;
+}
+
 int common_resolve(const struct common_options *options, struct cli *cli,
                    struct err *err)
 {
@@ -76,7 +86,8 @@ int common_resolve(const struct common_options *options, struct cli *cli,
     const char *nearest;
 
     memset(cli, 0, sizeof(*cli));
-    cli->default_store = store_place_find();
+    cli->config = config_load(&cli->config_error);
+    cli->default_store = find_store(cli->config);
     cli->store = options->store != NULL ? options->store : cli->default_store;
     cli->out_is_terminal = isatty(STDOUT_FILENO) != 0;
     cli->err_is_terminal = isatty(STDERR_FILENO) != 0;
@@ -104,5 +115,6 @@ int common_resolve(const struct common_options *options, struct cli *cli,
 void common_clear(struct cli *cli)
 {
     free(cli->default_store);
+    config_destroy(cli->config);
     *cli = (struct cli){0};
 }

@@ -178,6 +178,8 @@ static int run_command(const struct cmd *cmd, struct common_options *common,
         status = 0;
     } else if (common->version) {
         status = cmd_find("version")->exec(cli, NULL, argv, 0, err);
+    } else if (cli->config == NULL && !cmd->without_config) {
+        *err = cli->config_error;
     } else if (check_operands(cmd, argv, count, err) == 0 &&
                (!cmd->has_loop || descriptors_check(err) == 0)) {
         status = cmd->exec(cli, options, argv, count, err);

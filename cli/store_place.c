@@ -4,7 +4,9 @@
  * itself or the nearest one above it that has a .smtune. The search ends at the
  * root of the file system, so that it never waits for a mount above. Above the
  * current folder it passes over a .smtune of another user: a record has
- * commands that `resume` runs, and anybody may create /tmp/.smtune.
+ * commands that `resume` runs, and anybody may create /tmp/.smtune. `smtune
+ * init` makes a .smtune without a store: that of the configuration goes first
+ * there.
  */
 #include "cli/store_place.h"
 
@@ -58,13 +60,29 @@ static char *find_above(void)
     return NULL;
 }
 
-char *store_place_find(void)
+static bool has_database(const char *directory)
+{
+    char *path = fs_join(directory, "smtune.db");
+    bool has = fs_exists(path);
+
+    free(path);
+    return has;
+}
+
+char *store_place_find(const char *configured)
 {
     const char *named = getenv("SMTUNE_STORE");
-    char *above;
+    char *nearest = NULL;
 
     if (named != NULL && named[0] != '\0')
         return mem_copy_string(named);
-    above = fs_exists("./" FOLDER) ? NULL : find_above();
-    return above != NULL ? above : mem_copy_string("./" FOLDER);
+    if (!fs_exists("./" FOLDER))
+        nearest = find_above();
+    if (nearest == NULL)
+        nearest = mem_copy_string("./" FOLDER);
+    if (configured != NULL && !has_database(nearest)) {
+        free(nearest);
+        nearest = mem_copy_string(configured);
+    }
+    return nearest;
 }

@@ -92,5 +92,6 @@ const struct cmd cmd_completion = {
     .opts = completion_opts,
     .options_size = sizeof(struct completion_options),
     .max_operands = 1,
+    .without_config = true,
     .exec = exec_completion,
 };

@@ -146,5 +146,6 @@ const struct cmd cmd_doctor = {
     .opts = opts,
     .options_size = sizeof(struct options),
     .has_loop = true,
+    .without_config = true,
     .exec = exec_doctor,
 };

@@ -53,5 +53,6 @@ const struct cmd cmd_help = {
     .opts = help_opts,
     .options_size = sizeof(struct help_options),
     .max_operands = 1,
+    .without_config = true,
     .exec = exec_help,
 };

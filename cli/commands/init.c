@@ -208,5 +208,6 @@ const struct cmd cmd_init = {
     .opts = init_opts,
     .options_size = sizeof(struct init_options),
     .max_operands = 1,
+    .without_config = true,
     .exec = exec_init,
 };

@@ -317,5 +317,6 @@ const struct cmd cmd_launch = {
     .min_operands = 1,
     .max_operands = -1,
     .has_loop = true,
+    .without_config = true,
     .exec = exec_launch,
 };

@@ -62,5 +62,6 @@ const struct cmd cmd_report = {
                 "smtune report step=3 loss=0.2 acc=0.93\n",
     .min_operands = 1,
     .max_operands = -1,
+    .without_config = true,
     .exec = exec_report,
 };

@@ -145,9 +145,7 @@ static int run_or_resume(const struct cli *cli, const struct options *options,
 {
     struct request request = {
         .spec = spec,
-        .order = {.name = options->name,
-                  .assignments = options->set.items,
-                  .assignment_count = options->set.count},
+        .order = {.name = options->name},
     };
     const struct resume_prompt prompt = {spec, &request.order, options->resume,
                                          options->failed};
@@ -194,17 +192,13 @@ static int again_word(const struct cli *cli, const struct options *options,
                       const struct spec *spec, char **word, struct err *err)
 {
     const struct run_again again = {options->from, options->only};
-    const struct run_order order = {
-        .assignments = options->set.items,
-        .assignment_count = options->set.count,
-    };
 
     *word = NULL;
     if (again.from == NULL && again.only == NULL)
         return 0;
     if (again.from != NULL && again.only != NULL)
         return err_set(err, ERR_USAGE, "--from and --only exclude each other");
-    *word = run_again_plan(cli, spec, &order, &again, err);
+    *word = run_again_plan(cli, spec, &again, err);
     return *word != NULL ? 0 : -1;
 }
 

@@ -12,6 +12,7 @@
 #include "base/conf/schema.h"
 #include "base/text.h"
 #include "cli/cmd.h"
+#include "orchestrator/spec/experiment/config_files.h"
 #include "orchestrator/spec/experiment/experiment.h"
 #include "orchestrator/spec/workflow/workflow.h"
 
@@ -26,6 +27,7 @@ static const struct {
 } kinds[] = {
     {"experiment", "smtune experiment", experiment_schema},
     {"workflow", "smtune workflow", workflow_schema},
+    {"config", "smtune configuration", config_schema},
 };
 
 /* -1: there is no such kind. */
@@ -71,16 +73,17 @@ static const struct opt schema_opts[] = {
 const struct cmd cmd_schema = {
     .name = "schema",
     .operands = "[KIND]",
-    .summary = "print the JSON Schema of experiment or workflow files",
-    .details = "KIND is experiment (default) or workflow. With the "
+    .summary = "print the JSON Schema of a kind of file",
+    .details = "KIND is experiment (default), workflow or config. With the "
                "schema, an editor completes keys and marks mistakes. With "
                "the YAML language server, begin a file with this line:\n\n"
                "# yaml-language-server: $schema=smtune.schema.json",
     .examples = "smtune schema >smtune.schema.json\n"
                 "smtune schema workflow >workflow.schema.json\n",
-    .completes = "experiment workflow",
+    .completes = "experiment workflow config",
     .opts = schema_opts,
     .options_size = sizeof(struct schema_options),
     .max_operands = 1,
+    .without_config = true,
     .exec = exec_schema,
 };

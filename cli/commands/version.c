@@ -22,5 +22,6 @@ const struct cmd cmd_version = {
     .summary = "print the version",
     .examples = "smtune version            # for people\n"
                 "smtune version -o json    # for programs\n",
+    .without_config = true,
     .exec = exec_version,
 };

@@ -24,6 +24,7 @@
 #include "cli/cmd.h"
 #include "cli/term/term.h"
 #include "orchestrator/machine/machine.h"
+#include "orchestrator/spec/experiment/config_files.h"
 #include "store/file_system.h"
 #include "store/store.h"
 
@@ -79,6 +80,46 @@ static void look_at_kernel(const struct cli *cli,
         return;
     }
     buf_add_string(&finding->found, "processes are watched by descriptor");
+}
+
+/* ---- configuration files ---- */
+
+static void list_files(const struct config_files *config, struct buf *out)
+{
+    const char *path;
+
+    buf_add_string(out, "none (");
+    for (size_t i = 0; (path = config_path(config, i)) != NULL || i == 0; i++)
+        buf_printf(out, "%s%s", i > 0 ? ", " : "", path != NULL ? path : "");
+    buf_add_char(out, ')');
+}
+
+static void look_at_config(const struct cli *cli,
+                           struct doctor_finding *finding)
+{
+    const struct err *wrong = &cli->config_error;
+    struct buf *found = &finding->found;
+    struct config_origin origin;
+
+    if (cli->config == NULL) {
+        buf_printf(found, "%s:%d: %s", wrong->path, wrong->line, wrong->text);
+        advise(finding, HEALTH_FAIL, "correct the file");
+        return;
+    }
+    for (int key = 0; key < CONFIG_COUNT; key++) {
+        if (!config_find(cli->config, (enum config_key)key, &origin))
+            continue;
+        buf_printf(found, "%s%s: %s (", found->length > 0 ? "; " : "",
+                   origin.name, origin.value);
+        if (origin.variable != NULL)
+            buf_add_string(found, origin.variable);
+        else
+            buf_printf(found, "%s:%d", origin.path, origin.line);
+        buf_add_char(found, ')');
+        free(origin.value);
+    }
+    if (found->length == 0)
+        list_files(cli->config, found);
 }
 
 /* ---- the store ---- */
@@ -307,19 +348,12 @@ static void look_at_terminal(const struct cli *cli,
 }
 
 const struct doctor_check doctor_checks[] = {
-    {"version", look_at_version},
-    {"shim", look_at_shim},
-    {"kernel", look_at_kernel},
-    {"store", look_at_store},
-    {"file system", look_at_file_system},
-    {"disk space", look_at_space},
-    {"CPUs", look_at_cpus},
-    {"memory", look_at_memory},
-    {"GPUs", look_at_gpus},
-    {"slots", look_at_slots},
-    {"open files", look_at_files},
-    {"processes", look_at_processes},
-    {"cgroups", look_at_cgroups},
-    {"terminal", look_at_terminal},
-    {.name = NULL},
+    {"version", look_at_version},     {"shim", look_at_shim},
+    {"kernel", look_at_kernel},       {"defaults", look_at_config},
+    {"store", look_at_store},         {"file system", look_at_file_system},
+    {"disk space", look_at_space},    {"CPUs", look_at_cpus},
+    {"memory", look_at_memory},       {"GPUs", look_at_gpus},
+    {"slots", look_at_slots},         {"open files", look_at_files},
+    {"processes", look_at_processes}, {"cgroups", look_at_cgroups},
+    {"terminal", look_at_terminal},   {.name = NULL},
 };

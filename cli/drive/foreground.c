@@ -156,10 +156,16 @@ int foreground_load(const struct cli *cli, const char *path,
                     const struct opt_texts *set, struct spec *spec,
                     struct err *err)
 {
+    const struct experiment_source file = {
+        .path = path,
+        .assignments = set->items,
+        .assignment_count = set->count,
+        .config = cli->config,
+    };
     struct diags *diags = diags_create(path);
     int status = 0;
 
-    if (spec_load(spec, path, set->items, set->count, diags, err) != 0)
+    if (spec_load(spec, &file, diags, err) != 0)
         status = foreground_print_diags(cli, diags);
     else
         print_warnings(cli, path, spec);

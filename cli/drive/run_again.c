@@ -28,7 +28,6 @@
 
 struct planning {
     const struct workflow *workflow;
-    const struct run_order *order;
     const char *run_name;                          /* the earlier one's */
     bool *has_results, *changed, *before, *behind; /* [step_count] */
     struct err *err;
@@ -51,7 +50,7 @@ static int on_step(void *user, const struct step_row *row)
 static int on_run(void *user, const struct run_row *row)
 {
     struct planning *planning = user;
-    const struct run_order *order = planning->order;
+    const struct experiment *file = planning->workflow->common;
     json_t *list =
         json_parse(row->overrides, strlen(row->overrides), planning->err);
     size_t count = json_array_size(list);
@@ -66,8 +65,8 @@ static int on_run(void *user, const struct run_row *row)
             .text = planning->workflow->source,
             .length = strlen(planning->workflow->source),
             .path = planning->workflow->path,
-            .assignments = order->assignments,
-            .assignment_count = order->assignment_count,
+            .assignments = file->assignments,
+            .assignment_count = file->assignment_count,
         },
         &(struct experiment_source){.text = row->spec,
                                     .length = strlen(row->spec),
@@ -186,13 +185,11 @@ static char *find_and_plan(struct planning *planning, const struct cli *cli,
 }
 
 char *run_again_plan(const struct cli *cli, const struct spec *spec,
-                     const struct run_order *order,
                      const struct run_again *again, struct err *err)
 {
     const struct workflow *workflow = spec->workflow;
     const char *name = again->only != NULL ? again->only : again->from;
-    struct planning planning = {
-        .workflow = workflow, .order = order, .err = err};
+    struct planning planning = {.workflow = workflow, .err = err};
     int64_t step;
     size_t count;
     char *word;

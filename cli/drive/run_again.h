@@ -22,7 +22,6 @@ struct run_again {
  * where a step before has not succeeded there, or is no longer as it was.
  */
 char *run_again_plan(const struct cli *cli, const struct spec *spec,
-                     const struct run_order *order,
                      const struct run_again *again, struct err *err);
 
 #endif

@@ -82,13 +82,13 @@ static char *pick_name(const struct run *run, const struct run_order *order,
     return NULL;
 }
 
-char *run_overrides(const struct run_order *order)
+char *run_overrides(const struct experiment *experiment)
 {
     json_t *list = json_array();
     struct buf text = BUF_INIT;
 
-    for (size_t i = 0; i < order->assignment_count; i++)
-        json_array_append_new(list, json_from_text(order->assignments[i]));
+    for (size_t i = 0; i < experiment->assignment_count; i++)
+        json_array_append_new(list, json_from_text(experiment->assignments[i]));
     json_print(list, &text);
     json_decref(list);
     return buf_take(&text);
@@ -189,7 +189,7 @@ static int add_workflow(struct run *run, struct run_new *row, struct err *err)
 static int record(struct run *run, const struct run_order *order,
                   struct err *err)
 {
-    char *overrides = run_overrides(order);
+    char *overrides = run_overrides(run->experiment);
     struct run_new row = {
         .name = run->name,
         .spec = run->experiment->source,

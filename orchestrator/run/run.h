@@ -32,8 +32,6 @@ struct run {
 struct run_order {
     const char *name; /* NULL: the file's own, with -2, -3 ... behind it where
                          that is taken */
-    const char *const *assignments; /* the --set words, for the record */
-    size_t assignment_count;
     /* The run, and the job of it, that it is started for, by id; then the name
      * is numbered where it is taken, too. 0: a person starts it. */
     int64_t parent, parent_job;
@@ -53,8 +51,8 @@ int run_check_name(const char *name, struct err *err);
 /* The name of the n-th run that is called so: "mnist", "mnist-2" ... The
  * caller's to free, as is the next. */
 char *run_name_numbered(const char *name, int number);
-/* The --set words as the record has them, a JSON list. */
-char *run_overrides(const struct run_order *order);
+/* The assignments of a file as the record has them, a JSON list. */
+char *run_overrides(const struct experiment *experiment);
 
 /*
  * A run from the record, to go on with it. ERR_BUSY when it has an engine.

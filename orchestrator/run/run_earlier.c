@@ -82,7 +82,7 @@ int run_find_earlier(struct store *store, const struct spec *spec,
         return -1;
     if (earlier->id == 0)
         return 0;
-    comparison.overrides = run_overrides(order);
+    comparison.overrides = run_overrides(spec->experiment);
     result = store_get_run(store, earlier->id, compare_row, &comparison, err);
     free(comparison.overrides);
     if (result != 0)
@@ -128,7 +128,7 @@ int run_find_child(struct store *store, const struct spec *spec,
     struct descent descent = {
         .comparison = {.earlier = earlier,
                        .spec = spec->experiment->source,
-                       .overrides = run_overrides(order),
+                       .overrides = run_overrides(spec->experiment),
                        .is_experiment = spec->workflow == NULL},
         .job = order->parent_job,
     };

@@ -58,28 +58,24 @@ int spec_parse(struct spec *spec, const struct experiment_source *source,
     return spec->experiment != NULL ? 0 : -1;
 }
 
-int spec_load(struct spec *spec, const char *path,
-              const char *const *assignments, size_t assignment_count,
+int spec_load(struct spec *spec, const struct experiment_source *file,
               struct diags *diags, struct err *err)
 {
+    struct experiment_source source = *file;
     struct buf text = BUF_INIT;
     struct err why = {0};
     int result = -1;
 
     *spec = (struct spec){0};
     /* what is too long is for conf_check_text to tell */
-    if (fs_read(path, CONF_MAX_BYTES, &text, &why) == 0 || why.kind == ERR_FILE)
-        result = spec_parse(spec,
-                            &(struct experiment_source){
-                                .text = buf_text(&text),
-                                .length = text.length,
-                                .path = path,
-                                .assignments = assignments,
-                                .assignment_count = assignment_count,
-                            },
-                            diags, err);
-    else if (err != NULL)
+    if (fs_read(file->path, CONF_MAX_BYTES, &text, &why) == 0 ||
+        why.kind == ERR_FILE) {
+        source.text = buf_text(&text);
+        source.length = text.length;
+        result = spec_parse(spec, &source, diags, err);
+    } else if (err != NULL) {
         *err = why;
+    }
     buf_clear(&text);
     return result;
 }

@@ -20,11 +20,10 @@ struct spec {
     struct workflow *workflow;     /* NULL: it is an experiment */
 };
 
-/* Reads a file, or takes its text, applies the `--set` assignments, checks. -1
- * when anything is wrong: then either diags has messages, or (unreadable file,
- * a bad assignment) err. */
-int spec_load(struct spec *spec, const char *path,
-              const char *const *assignments, size_t assignment_count,
+/* Takes a file's text, or reads file->path in place of it, applies the `--set`
+ * assignments and the defaults, checks. -1 when anything is wrong: then either
+ * diags has messages, or (unreadable file, a bad assignment) err. */
+int spec_load(struct spec *spec, const struct experiment_source *file,
               struct diags *diags, struct err *err);
 int spec_parse(struct spec *spec, const struct experiment_source *source,
                struct diags *diags, struct err *err);

@@ -83,6 +83,7 @@ class Smtune:
         self.env = {
             "PATH": f"{BUILD}:{PYTHON}:{os.environ['PATH']}",
             "HOME": str(directory),
+            "SMTUNE_SITE_CONFIG": "",
             "XDG_RUNTIME_DIR": str(directory),  # slots of its own
             "LC_ALL": "C.UTF-8",
             "TERM": "dumb",

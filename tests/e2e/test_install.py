@@ -34,6 +34,7 @@ def test_install_and_uninstall(make, tmp_path):
         "usr/share/man/man1/smtune.1",
         "usr/share/man/man1/smtrain.1",
         "usr/share/man/man5/smtune-experiment.5",
+        "usr/share/man/man5/smtune-config.5",
         "usr/share/man/man5/smtune-workflow.5",
         "usr/share/bash-completion/completions/smtune",
         "usr/share/zsh/site-functions/_smtune",

@@ -19,7 +19,7 @@ static const struct schema_key option_element = {
     .type = SCHEMA_TEXT,
 };
 
-static const struct schema_key line_element = {
+const struct schema_key experiment_line_element = {
     .name = "line",
     .type = SCHEMA_TEXT,
 };
@@ -206,7 +206,7 @@ const struct schema_key experiment_executor_keys[] = {
     {
         .name = "setup",
         .type = SCHEMA_LIST | SCHEMA_TEXT,
-        .element = &line_element,
+        .element = &experiment_line_element,
         .doc = "For slurm: lines of shell at the start of a job, such as "
                "`module load`.",
         .fallback = "none",

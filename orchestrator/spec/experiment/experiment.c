@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "orchestrator/spec/experiment/config_files.h"
 #include "orchestrator/spec/experiment/executor_build.h"
 #include "orchestrator/spec/experiment/experiment_impl.h"
 #include "orchestrator/spec/experiment/job_spec_build.h"
@@ -278,6 +279,41 @@ static bool lacks_trial(const struct conf_doc *doc)
     return root->type == CONF_MAP && conf_get(root, "trial") == NULL;
 }
 
+static int assign_one(struct experiment_file *file,
+                      const struct schema_key *keys, char *assignment,
+                      struct err *err)
+{
+    struct experiment *experiment = &file->experiment;
+
+    experiment->assignments[experiment->assignment_count++] =
+        build_take_text(file, assignment);
+    return conf_set(file->doc, keys, assignment, err);
+}
+
+/* The words of --set, then what the configuration files add. */
+static int assign(struct experiment_file *file,
+                  const struct experiment_source *source,
+                  const struct schema_key *keys, struct err *err)
+{
+    size_t count = source->assignment_count;
+    int rc = 0;
+
+    file->experiment.assignments =
+        mem_array(count + CONFIG_COUNT, sizeof(*file->experiment.assignments));
+    build_take(file, file->experiment.assignments);
+    for (size_t i = 0; i < count && rc == 0; i++)
+        rc = assign_one(file, keys, mem_copy_string(source->assignments[i]),
+                        err);
+    for (size_t i = 0; source->config != NULL && i < CONFIG_COUNT && rc == 0;
+         i++) {
+        char *assignment = config_assignment(source->config, i, file->doc);
+
+        if (assignment != NULL)
+            rc = assign_one(file, keys, assignment, err);
+    }
+    return rc;
+}
+
 struct experiment_file *experiment_open(struct conf_doc *doc,
                                         const struct experiment_source *source,
                                         const struct schema_key *keys,
@@ -286,15 +322,14 @@ struct experiment_file *experiment_open(struct conf_doc *doc,
     struct experiment_file *file = mem_zero(sizeof(*file));
     struct experiment *experiment = &file->experiment;
     const char *path = source->path;
-    int rc = 0;
+    int rc;
 
     file->doc = doc;
     experiment->source = conf_source(doc);
     experiment->path = "";
     if (*path != '\0' && strcmp(path, "-") != 0)
         experiment->path = build_take_text(file, fs_absolute(path));
-    for (size_t i = 0; i < source->assignment_count && rc == 0; i++)
-        rc = conf_set(doc, keys, source->assignments[i], err);
+    rc = assign(file, source, keys, err);
     if (rc == 0 && source->is_for_search && lacks_trial(doc))
         rc = conf_set(doc, keys, "trial={command: 'true', checkpoints: true}",
                       err);

@@ -105,8 +105,10 @@ enum extra_column {
 
 struct experiment {
     const char *name;
-    const char *path;   /* absolute, or "" for text */
-    const char *source; /* the file's text */
+    const char *path;         /* absolute, or "" for text */
+    const char *source;       /* the file's text */
+    const char **assignments; /* of --set, and of configuration files */
+    size_t assignment_count;
     struct objective *objectives;
     size_t objective_count;
     struct outcome_bounds *outcomes; /* constraints on outcomes: outcome.h */
@@ -138,6 +140,7 @@ struct experiment_source {
                          file start at its folder, else where smtune runs */
     const char *const *assignments; /* of --set: "a.b.c=VALUE" */
     size_t assignment_count;
+    const struct config_files *config; /* defaults; NULL: none */
     bool is_for_search; /* `trial` may be left out: nothing will be started */
 };
 

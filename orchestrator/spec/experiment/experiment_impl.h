@@ -20,6 +20,8 @@ extern const struct schema_key experiment_retry_element;
 /* How much of a pool is taken. */
 extern const struct schema_key experiment_claim_element;
 extern const struct schema_key experiment_executor_keys[];
+/* A line of `setup`. */
+extern const struct schema_key experiment_line_element;
 /* The keys of `schedule`. */
 extern const struct schema_key experiment_schedule_keys[];
 /* Search methods that stand for a schedule as well: X(name, search method,

@@ -460,6 +460,7 @@ static void test_experiment__resources_come_before_the_executor(void **state)
 static void test_experiment__load_reads_a_file(void **state)
 {
     char directory[] = "/tmp/smtune-test-experiment-XXXXXX";
+    struct experiment_source file = {0};
     struct diags *diags;
     struct spec spec;
     struct err err = {0};
@@ -468,11 +469,12 @@ static void test_experiment__load_reads_a_file(void **state)
     (void)state;
     assert_non_null(mkdtemp(directory));
     path = fs_join(directory, "a.yaml");
+    file.path = path;
     diags = diags_create(path);
-    assert_int_equal(spec_load(&spec, path, NULL, 0, diags, &err), -1);
+    assert_int_equal(spec_load(&spec, &file, diags, &err), -1);
     assert_int_equal(err.kind, ERR_NOT_FOUND);
     assert_int_equal(fs_write_atomic(path, head, strlen(head), 0600, &err), 0);
-    assert_int_equal(spec_load(&spec, path, NULL, 0, diags, &err), 0);
+    assert_int_equal(spec_load(&spec, &file, diags, &err), 0);
     assert_string_equal(spec.experiment->name, "a");
     spec_clear(&spec);
     diags_destroy(diags);
