@@ -13,11 +13,13 @@
 #include "orchestrator/job/env_list.h"
 #include "orchestrator/job/launch_env.h"
 #include "orchestrator/job/trial_files.h"
+#include "orchestrator/spec/experiment/workdir.h"
 
 struct launch {
     struct attempt_spec spec;
     struct attempt_pool pools[ATTEMPT_POOLS_MAX];
     char *job_directory, *ml_directory, *checkpoint_directory, *directory;
+    char *work_directory; /* of the task; NULL: the run's */
     char **argv;
     const struct job_spec *task;
     char **channel_paths; /* of the task's */
@@ -104,6 +106,9 @@ static int expand(struct launch *launch, const struct launch_order *order,
     }
     if (result == 0)
         result = expand_environment(launch, order->task, values, err);
+    if (result == 0)
+        result =
+            workdir_expand(order->task, values, &launch->work_directory, err);
     return result;
 }
 
@@ -140,7 +145,9 @@ static void fill_spec(struct launch *launch, const struct launch_site *site,
     struct attempt_spec *spec = &launch->spec;
 
     spec->directory = launch->directory;
-    spec->work_directory = site->work_directory;
+    spec->work_directory = launch->work_directory != NULL
+                               ? launch->work_directory
+                               : site->work_directory;
     spec->argv = launch->argv;
     spec->envp = launch->environment.items;
     spec->cpus = resources->cpus;
@@ -287,6 +294,7 @@ void launch_destroy(struct launch *launch)
     free(launch->reserve_specs);
     channels_free_paths(launch->task, launch->channel_paths);
     env_list_clear(&launch->environment);
+    free(launch->work_directory);
     free(launch->job_directory);
     free(launch->ml_directory);
     free(launch->directory);

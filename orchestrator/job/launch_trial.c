@@ -41,6 +41,7 @@ static struct value *columns(const void *user,
     values[count + EXTRA_DIR] = value_text(places->directory);
     values[count + EXTRA_REPEAT] = value_int(
         experiment_repeat(subject->experiment, subject->trial->number));
+    values[count + EXTRA_FILE_DIR] = value_text(subject->experiment->folder);
     values[count + EXTRA_CHECKPOINT_DIR] =
         value_text(places->checkpoint_directory);
     if (subject->resource > 0)

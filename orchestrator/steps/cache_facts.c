@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "orchestrator/job/channels.h"
+#include "orchestrator/spec/experiment/workdir.h"
 
 /* In place of the job's own folders. */
 static const struct launch_places nowhere = {"{dir}", "{checkpoint_dir}", ""};
@@ -49,6 +50,19 @@ static int add_command(struct gathering *g)
     template_free_words(words);
     buf_clear(&script);
     return result;
+}
+
+static int add_workdir(struct gathering *g)
+{
+    const struct job_spec *spec = &g->step->task;
+    struct cache_facts *facts = g->facts;
+
+    if (workdir_expand(spec, g->values, &facts->work_directory, g->err) != 0)
+        return -1;
+    if (facts->work_directory != NULL)
+        json_object_set_new(facts->facts, "workdir",
+                            json_from_text(facts->work_directory));
+    return 0;
 }
 
 static int add_environment(struct gathering *g)
@@ -176,6 +190,8 @@ static bool reads_column(const struct step *step, size_t column)
 {
     bool reads = template_uses(step->task.command, column);
 
+    if (step->task.workdir != NULL)
+        reads |= template_uses(step->task.workdir, column);
     for (size_t i = 0; i < step->task.environment_count; i++)
         reads |= template_uses(step->task.environment[i].value, column);
     for (size_t i = 0; i < step->task.channel_count; i++)
@@ -262,6 +278,8 @@ int cache_facts_init(struct cache_facts *facts, struct steps *steps,
     if (result == 0)
         result = add_command(&g);
     if (result == 0)
+        result = add_workdir(&g);
+    if (result == 0)
         result = add_environment(&g);
     if (result == 0)
         result = add_outputs(&g);
@@ -278,6 +296,7 @@ void cache_facts_clear(struct cache_facts *facts)
     for (size_t i = 0; i < facts->input_count; i++)
         free(facts->inputs[i]);
     free(facts->inputs);
+    free(facts->work_directory);
     json_decref(facts->facts);
     *facts = (struct cache_facts){.facts = NULL};
 }

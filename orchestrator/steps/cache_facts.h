@@ -5,17 +5,19 @@
 #include "orchestrator/steps/steps.h"
 
 /*
- * What a job's result hangs on: its words or script, the environment that its
- * step sets, its place in the matrix and its round's values, the variables and
- * inputs that `cache` names, what it is to make; and the files of earlier steps
- * that it reads, which are inputs, too. Its own folders do not count, as they
- * are another job's each time, nor does what it is given to run with (CPUs,
- * time and so on), except for its number of ranks and of hosts.
+ * What a job's result hangs on: its words or script, its folder, the
+ * environment that its step sets, its place in the matrix and its round's
+ * values, the variables and inputs that `cache` names, what it is to make; and
+ * the files of earlier steps that it reads, which are inputs, too. Its own
+ * folders do not count, as they are another job's each time, nor does what it
+ * is given to run with (CPUs, time and so on), except for its number of ranks
+ * and of hosts.
  */
 struct cache_facts {
     json_t *facts;
     char **inputs; /* [input_count] */
     size_t input_count;
+    char *work_directory; /* of the step; NULL: the run's */
 };
 
 /* environment: as it is inherited. -1 where a template has no value. */

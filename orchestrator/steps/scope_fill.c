@@ -12,6 +12,8 @@ static struct value own_value(const struct workflow *workflow,
 {
     if (column == OWN_RUN)
         return value_text_or_null(site->run_name);
+    if (column == OWN_FILE_DIR)
+        return value_text(workflow->common->folder);
     if (site->step == NO_STEP)
         return value_null();
     switch (column) {
@@ -28,6 +30,7 @@ static struct value own_value(const struct workflow *workflow,
     case OWN_CHECKPOINT_DIR:
         return value_text_or_null(site->checkpoint_directory);
     case OWN_RUN:
+    case OWN_FILE_DIR:
     case OWN_COLUMN_COUNT:
         break;
     }

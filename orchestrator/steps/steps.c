@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "orchestrator/job/outputs.h"
+#include "orchestrator/spec/experiment/workdir.h"
 #include "orchestrator/steps/child_run.h"
 #include "orchestrator/steps/rounds.h"
 #include "orchestrator/steps/scope_fill.h"
@@ -515,6 +516,7 @@ int steps_read_outputs(struct steps *steps, struct job *job,
         .attempt_directory = places->attempt_directory,
     };
     const struct child_run child = child_run_of(steps, job);
+    char *own = NULL;
     struct value *values;
     int result;
 
@@ -525,10 +527,15 @@ int steps_read_outputs(struct steps *steps, struct job *job,
     json_decref(job->outputs);
     job->outputs = json_object();
     take_metrics(step, job);
-    result = outputs_read(step, &site, job->outputs, err);
+    result = workdir_expand(&step->task, values, &own, err);
+    if (own != NULL)
+        site.work_directory = own;
+    if (result == 0)
+        result = outputs_read(step, &site, job->outputs, err);
     if (result == 0 && is_below(step))
         result =
             child_run_outputs(&child, steps->run->store, job->outputs, err);
+    free(own);
     free(values);
     return result;
 }

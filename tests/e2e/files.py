@@ -22,8 +22,8 @@ KEYS = {
     "search": "method seed points lr_adapt duplicates",
     "budget": "trials parallel time target no_improvement improvement"
               " convergence resource failures",
-    "trial": "command shell metrics env resources pool pools retry checkpoints"
-             " channels",
+    "trial": "command shell metrics env workdir setup resources pool pools retry"
+             " checkpoints channels",
 }
 SECTION = {key: section for section, keys in KEYS.items()
            for key in keys.split()}

@@ -64,7 +64,9 @@ static int describe(struct engine *engine, const struct job *job,
         return -1;
     *subject = (struct cache_subject){
         .facts = facts->facts,
-        .work_directory = engine->site.work_directory,
+        .work_directory = facts->work_directory != NULL
+                              ? facts->work_directory
+                              : engine->site.work_directory,
         .inputs = (const char *const *)facts->inputs,
         .input_count = facts->input_count,
     };

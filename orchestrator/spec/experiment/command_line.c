@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/expr/template_shell.h"
 #include "base/mem.h"
+#include "orchestrator/spec/experiment/workdir.h"
 #include "strategies/schedules/scheduler.h"
 
 int command_line_expand(const struct job_spec *spec, const struct value *values,
@@ -33,6 +34,23 @@ int command_line_expand(const struct job_spec *spec, const struct value *values,
     return 0;
 }
 
+/* Into the folder where the command starts. */
+static int add_folder(const struct job_spec *spec, const struct value *values,
+                      struct buf *out, struct err *err)
+{
+    char *path;
+
+    if (workdir_expand(spec, values, &path, err) != 0)
+        return -1;
+    if (path != NULL) {
+        buf_add_string(out, "cd ");
+        shell_add_word(path, out);
+        buf_add_string(out, spec->is_shell ? "\n" : " && ");
+    }
+    free(path);
+    return 0;
+}
+
 int command_line_print(const struct command_line *line, struct buf *out,
                        struct err *err)
 {
@@ -46,11 +64,15 @@ int command_line_print(const struct command_line *line, struct buf *out,
     values[count + EXTRA_DIR] = value_text(line->directory);
     values[count + EXTRA_REPEAT] =
         value_int(experiment_repeat(line->experiment, line->trial));
+    values[count + EXTRA_FILE_DIR] = value_text(line->experiment->folder);
     values[count + EXTRA_CHECKPOINT_DIR] =
         value_text(line->checkpoint_directory);
     if (line->resource > 0 && line->resource != SCHEDULE_NO_MAX)
         values[count + EXTRA_RESOURCE] = value_int((int64_t)line->resource);
-    result = command_line_expand(&line->experiment->task, values, out, err);
+    result = add_folder(&line->experiment->task, values, out, err);
+    if (result == 0)
+        result =
+            command_line_expand(&line->experiment->task, values, out, err);
     free(values);
     return result;
 }

@@ -329,6 +329,9 @@ struct experiment_file *experiment_open(struct conf_doc *doc,
     experiment->path = "";
     if (*path != '\0' && strcmp(path, "-") != 0)
         experiment->path = build_take_text(file, fs_absolute(path));
+    experiment->folder = ".";
+    if (experiment->path[0] != '\0')
+        experiment->folder = build_resolve_path(file, ".");
     rc = assign(file, source, keys, err);
     if (rc == 0 && source->is_for_search && lacks_trial(doc))
         rc = conf_set(doc, keys, "trial={command: 'true', checkpoints: true}",

@@ -98,6 +98,7 @@ enum extra_column {
     EXTRA_DIR,            /* dir: the trial's directory */
     EXTRA_CHECKPOINT_DIR, /* checkpoint_dir */
     EXTRA_REPEAT,         /* repeat: which trial of its setting, from 1 */
+    EXTRA_FILE_DIR,       /* file_dir: the folder of the file */
     EXTRA_RESOURCE, /* the schedule's name for it, where there is a schedule: up
                        to which resource the attempt runs, null without a max */
     EXTRA_COUNT
@@ -106,6 +107,7 @@ enum extra_column {
 struct experiment {
     const char *name;
     const char *path;         /* absolute, or "" for text */
+    const char *folder;       /* of path, absolute; "." for text */
     const char *source;       /* the file's text */
     const char **assignments; /* of --set, and of configuration files */
     size_t assignment_count;

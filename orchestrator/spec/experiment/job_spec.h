@@ -93,6 +93,8 @@ struct job_spec {
     bool has_checkpoints; /* it goes on where an attempt before stopped */
     struct template *command;
     bool is_shell; /* command is a script for /bin/sh -c, else words */
+    struct template *workdir;   /* NULL: the run's; workdir.h */
+    const char *workdir_folder; /* absolute: where a relative one starts */
     struct metric_rules *metrics;
     struct env_entry *environment;
     size_t environment_count;

@@ -84,6 +84,15 @@ void job_spec_build_command(struct job_spec_build *t,
         t->task->command = create_words(t, node);
 }
 
+void job_spec_build_workdir(struct job_spec_build *t,
+                            const struct conf_node *node)
+{
+    if (node == NULL || node->type != CONF_TEXT)
+        return;
+    t->task->workdir = job_spec_build_text(t, node, TEMPLATE_TEXT, "workdir");
+    t->task->workdir_folder = build_resolve_path(t->build->file, ".");
+}
+
 bool job_spec_is_variable(const char *text)
 {
     if (isdigit((unsigned char)*text) || *text == '\0')
@@ -402,6 +411,8 @@ bool job_spec_uses(const struct job_spec *spec, size_t column)
 {
     if (spec->command != NULL && template_uses(spec->command, column))
         return true;
+    if (spec->workdir != NULL && template_uses(spec->workdir, column))
+        return true;
     for (size_t i = 0; i < spec->environment_count; i++)
         if (template_uses(spec->environment[i].value, column))
             return true;
@@ -461,6 +472,7 @@ void job_spec_clear(struct job_spec *spec)
     for (size_t i = 0; i < spec->retry_count; i++)
         clear_rule(&spec->retries[i]);
     template_destroy(spec->command);
+    template_destroy(spec->workdir);
     metric_rules_destroy(spec->metrics);
     free(spec->environment);
     free(spec->channels);

@@ -32,6 +32,9 @@ struct template *job_spec_build_text(struct job_spec_build *t,
 /* `command`, words or a list of them, or `shell`. */
 void job_spec_build_command(struct job_spec_build *t,
                             const struct conf_node *node, bool is_shell);
+/* Where the command starts; NULL: where the run does. */
+void job_spec_build_workdir(struct job_spec_build *t,
+                            const struct conf_node *node);
 void job_spec_build_environment(struct job_spec_build *t,
                                 const struct conf_node *map);
 void job_spec_build_channels(struct job_spec_build *t,

@@ -307,6 +307,17 @@ const struct schema_key experiment_trial_keys[] = {
         .example = "{val_error: 'val_error=([0-9.]+)'}",
     },
     {
+        .name = "workdir",
+        .known_as = "cwd working_dir working_directory working-directory chdir",
+        .type = SCHEMA_TEXT,
+        .min = 1,
+        .doc = "The folder in which the command starts, with ${{ }} "
+               "templates, such as ${{ dir }}. A relative path starts at "
+               "the folder of the file.",
+        .fallback = "the folder in which smtune run started",
+        .example = "\"${{ file_dir }}/src\"",
+    },
+    {
         .name = "env",
         .known_as = "environment",
         .type = SCHEMA_MAP,

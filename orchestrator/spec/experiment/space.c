@@ -274,7 +274,8 @@ static int read_param(struct build *build, const struct conf_node *node,
 static const char *const extra_names[] = {
     [EXTRA_TRIAL] = "trial",   [EXTRA_RUN] = "run",
     [EXTRA_DIR] = "dir",       [EXTRA_CHECKPOINT_DIR] = "checkpoint_dir",
-    [EXTRA_REPEAT] = "repeat", [EXTRA_RESOURCE] = NULL,
+    [EXTRA_REPEAT] = "repeat", [EXTRA_FILE_DIR] = "file_dir",
+    [EXTRA_RESOURCE] = NULL,
 };
 
 bool experiment_is_own_column(const char *name)

@@ -29,7 +29,8 @@ enum column_kind {
     X(OWN_COPIES, "copies")                                                    \
     X(OWN_ROUND, "round") /* 1, 2 ... */                                       \
     X(OWN_DIR, "dir")     /* the job's folder */                               \
-    X(OWN_CHECKPOINT_DIR, "checkpoint_dir")
+    X(OWN_CHECKPOINT_DIR, "checkpoint_dir")                                    \
+    X(OWN_FILE_DIR, "file_dir") /* the folder of the file */
 
 enum own_column {
 #define X(symbol, word) symbol,

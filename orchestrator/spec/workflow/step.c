@@ -51,6 +51,7 @@ static const struct {
     {"continue", TASK},
     {"repeat", TASK},
     {"metrics", TASK},
+    {"workdir", TASK},
     {"env", TASK},
     {"channels", TASK},
     {"resources", TASK | BELOW},
@@ -436,6 +437,7 @@ static void build_task(struct step_build *s)
         job_spec_build_command(&s->task, command, false);
     else if (shell != NULL)
         job_spec_build_command(&s->task, shell, true);
+    job_spec_build_workdir(&s->task, conf_get(map, "workdir"));
     job_spec_build_environment(&s->task, conf_get(map, "env"));
     build_channels(s);
     build_metrics(s);

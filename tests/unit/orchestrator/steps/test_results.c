@@ -301,6 +301,7 @@ static void test_results__own_columns_have_names(void **state)
     (void)state;
     assert_string_equal(own_column_names[OWN_RUN], "run");
     assert_string_equal(own_column_names[OWN_CHECKPOINT_DIR], "checkpoint_dir");
+    assert_string_equal(own_column_names[OWN_FILE_DIR], "file_dir");
     assert_null(own_column_names[OWN_COLUMN_COUNT]);
 }
 
