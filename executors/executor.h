@@ -39,7 +39,8 @@
     X(CAUSE_LOST, "lost")                 /* ended, and nobody saw how */      \
     X(CAUSE_CANCELLED, "cancelled")       /* ended because it was told to */   \
     X(CAUSE_NO_METRIC, "no_metric")       /* ended well, never said metric */  \
-    X(CAUSE_NO_OUTPUT, "no_output")       /* ended well, made no output */
+    X(CAUSE_NO_OUTPUT, "no_output")       /* ended well, made no output */     \
+    X(CAUSE_SETUP_FAILED, "setup_failed") /* a line before the command */
 
 enum attempt_cause {
 #define X(symbol, word) symbol,
@@ -99,7 +100,7 @@ struct slurm_options {
      * these into their specs. 0: not said. */
     int nodes, tasks, gpus;
     int64_t time_ms;          /* 0: the partition's */
-    const char *const *setup; /* lines of shell before a job, [setup_count] */
+    const char *const *setup; /* of each attempt, before its own: job_spec.h */
     size_t setup_count;
     const char *health;       /* a shell command that a node must pass; NULL */
     bool without_environment; /* jobs do not inherit smtune's */

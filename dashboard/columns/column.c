@@ -32,11 +32,10 @@ static const struct column_kind {
 #undef X
 };
 
-const char *const column_causes[] = {"ok",        "exit",         "signal",
-                                     "timeout",   "oom",          "node_fail",
-                                     "preempted", "launch_error", "lost",
-                                     "cancelled", "no_metric",    "no_output",
-                                     NULL};
+const char *const column_causes[] = {
+    "ok",        "exit",      "signal",       "timeout", "oom",
+    "node_fail", "preempted", "launch_error", "lost",    "cancelled",
+    "no_metric", "no_output", "setup_failed", NULL};
 const char *const column_no_words[] = {NULL};
 
 /* The last number is none, so there is one word less. */

@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "executors/attempt/attempt_file.h"
+#include "executors/attempt/setup_failed.h"
 #include "executors/machine/cgroup_file.h"
 
 /* -- Memory ---------------------------------------------------------------*/
@@ -130,6 +131,9 @@ void evidence_judge(struct attempt *attempt, int status,
         tell_signal(attempt, end->signal, machine_oom_kills);
     } else {
         end->cause = end->exit_code == 0 ? CAUSE_OK : CAUSE_EXIT;
+        if (end->cause == CAUSE_EXIT &&
+            setup_failed_read(attempt->directory, end->text, sizeof(end->text)))
+            end->cause = CAUSE_SETUP_FAILED;
     }
     if (attempt_disk_is_full(attempt->directory)) {
         end->is_shortage = true;

@@ -45,8 +45,6 @@ char *slurm_script(const struct slurm_options *options, const char *folder,
     shim = fs_absolute(found);
     memos = fs_join(folder, "healthy");
     buf_add_string(&script, "#!/bin/sh\n");
-    for (size_t i = 0; i < options->setup_count; i++)
-        buf_printf(&script, "%s\n", options->setup[i]);
     buf_add_string(&script, "exec");
     add_word(&script, shim);
     for (; *arguments != NULL; arguments++)

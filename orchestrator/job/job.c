@@ -188,7 +188,8 @@ bool job_had_no_chance(const struct attempt_exit *end)
 {
     return end->is_shortage &&
            (end->cause == CAUSE_LAUNCH_ERROR || end->cause == CAUSE_EXIT ||
-            end->cause == CAUSE_NO_METRIC || end->cause == CAUSE_NO_OUTPUT);
+            end->cause == CAUSE_NO_METRIC || end->cause == CAUSE_NO_OUTPUT ||
+            end->cause == CAUSE_SETUP_FAILED);
 }
 
 /* However it took the signal. */

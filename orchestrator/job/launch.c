@@ -12,6 +12,7 @@
 #include "orchestrator/job/channels.h"
 #include "orchestrator/job/env_list.h"
 #include "orchestrator/job/launch_env.h"
+#include "orchestrator/job/setup.h"
 #include "orchestrator/job/trial_files.h"
 #include "orchestrator/spec/experiment/workdir.h"
 
@@ -29,19 +30,26 @@ struct launch {
     struct slurm_ask ask; /* of its spec; the texts are the task's */
 };
 
-static int expand_shell(struct launch *launch, struct template *command,
+static int expand_shell(struct launch *launch, const struct job_spec *spec,
                         const struct value *values, struct err *err)
 {
+    const char *interpreter = spec->interpreter;
     struct buf script = BUF_INIT;
+    size_t count = 0;
 
-    if (template_expand(command, values, &script, err) != 0) {
+    if (template_expand(spec->command, values, &script, err) != 0) {
         buf_clear(&script);
         return -1;
     }
-    launch->argv = mem_array(4, sizeof(*launch->argv));
-    launch->argv[0] = mem_copy_string("/bin/sh");
-    launch->argv[1] = mem_copy_string("-c");
-    launch->argv[2] = buf_take(&script);
+    launch->argv = mem_array(6, sizeof(*launch->argv));
+    launch->argv[count++] =
+        mem_copy_string(interpreter != NULL ? interpreter : "/bin/sh");
+    if (interpreter != NULL)
+        launch->argv[count++] = mem_copy_string("-eo");
+    if (interpreter != NULL)
+        launch->argv[count++] = mem_copy_string("pipefail");
+    launch->argv[count++] = mem_copy_string("-c");
+    launch->argv[count] = buf_take(&script);
     return 0;
 }
 
@@ -49,7 +57,7 @@ static int expand_command(struct launch *launch, const struct job_spec *spec,
                           const struct value *values, struct err *err)
 {
     if (spec->is_shell)
-        return expand_shell(launch, spec->command, values, err);
+        return expand_shell(launch, spec, values, err);
     launch->argv = template_expand_words(spec->command, values, err);
     return launch->argv == NULL ? -1 : 0;
 }
@@ -259,6 +267,9 @@ struct launch *launch_create(const struct launch_site *site,
     }
     if (order->resources->tasks > 1)
         start_as_ranks(launch, order->resources);
+    if (order->words == NULL)
+        launch->argv =
+            setup_words(order->task, launch->argv, launch->directory);
     fill_spec(launch, site, order);
     return launch;
 }

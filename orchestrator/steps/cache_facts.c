@@ -28,6 +28,18 @@ static int expand(struct gathering *g, struct template *template,
     return template_expand(template, g->values, text, g->err);
 }
 
+static void add_setup(struct gathering *g)
+{
+    const struct job_spec *spec = &g->step->task;
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < spec->setup_count; i++)
+        json_array_append_new(list, json_from_text(spec->setup[i]));
+    if (spec->setup_count > 0)
+        json_object_set(g->facts->facts, "setup", list);
+    json_decref(list);
+}
+
 static int add_command(struct gathering *g)
 {
     const struct job_spec *spec = &g->step->task;
@@ -47,6 +59,10 @@ static int add_command(struct gathering *g)
         json_array_append_new(list, json_from_text(words[i]));
     json_object_set_new(g->facts->facts, spec->is_shell ? "script" : "words",
                         list);
+    if (spec->interpreter != NULL)
+        json_object_set_new(g->facts->facts, "shell",
+                            json_from_text(spec->interpreter));
+    add_setup(g);
     template_free_words(words);
     buf_clear(&script);
     return result;

@@ -118,7 +118,7 @@ CREATE TABLE job (
         OR cause = 'timeout' OR cause = 'oom' OR cause = 'node_fail'
         OR cause = 'preempted' OR cause = 'launch_error' OR cause = 'lost'
         OR cause = 'cancelled' OR cause = 'no_metric'
-        OR cause = 'no_output'
+        OR cause = 'no_output' OR cause = 'setup_failed'
     ),
     cursor INTEGER NOT NULL,
     created_ms INTEGER NOT NULL,
@@ -295,7 +295,7 @@ CREATE TABLE attempt (
         OR cause = 'timeout' OR cause = 'oom' OR cause = 'node_fail'
         OR cause = 'preempted' OR cause = 'launch_error' OR cause = 'lost'
         OR cause = 'cancelled' OR cause = 'no_metric'
-        OR cause = 'no_output'
+        OR cause = 'no_output' OR cause = 'setup_failed'
     ),
     directory TEXT NOT NULL,
     pid INTEGER,

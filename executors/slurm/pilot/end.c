@@ -108,6 +108,7 @@ static enum attempt_cause cause_of(const struct slurm_state *state)
     case CAUSE_LOST:
     case CAUSE_NO_METRIC:
     case CAUSE_NO_OUTPUT:
+    case CAUSE_SETUP_FAILED:
     case CAUSE_COUNT:
         break;
     }

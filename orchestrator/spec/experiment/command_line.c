@@ -15,11 +15,28 @@
 #include "orchestrator/spec/experiment/workdir.h"
 #include "strategies/schedules/scheduler.h"
 
+/* The script of another shell than sh. */
+static int add_script(const struct job_spec *spec, const struct value *values,
+                      struct buf *out, struct err *err)
+{
+    struct buf script = BUF_INIT;
+    int result = template_expand(spec->command, values, &script, err);
+
+    if (result == 0) {
+        buf_printf(out, "%s -eo pipefail -c ", spec->interpreter);
+        shell_add_word(buf_text(&script), out);
+    }
+    buf_clear(&script);
+    return result;
+}
+
 int command_line_expand(const struct job_spec *spec, const struct value *values,
                         struct buf *out, struct err *err)
 {
     char **words;
 
+    if (spec->interpreter != NULL)
+        return add_script(spec, values, out, err);
     if (spec->is_shell)
         return template_expand(spec->command, values, out, err);
     words = template_expand_words(spec->command, values, err);
@@ -34,10 +51,11 @@ int command_line_expand(const struct job_spec *spec, const struct value *values,
     return 0;
 }
 
-/* Into the folder where the command starts. */
-static int add_folder(const struct job_spec *spec, const struct value *values,
-                      struct buf *out, struct err *err)
+/* Into the folder where the command starts, and the lines before it. */
+static int add_start(const struct job_spec *spec, const struct value *values,
+                     struct buf *out, struct err *err)
 {
+    const char *separator = spec->is_shell ? "\n" : " && ";
     char *path;
 
     if (workdir_expand(spec, values, &path, err) != 0)
@@ -45,8 +63,10 @@ static int add_folder(const struct job_spec *spec, const struct value *values,
     if (path != NULL) {
         buf_add_string(out, "cd ");
         shell_add_word(path, out);
-        buf_add_string(out, spec->is_shell ? "\n" : " && ");
+        buf_add_string(out, separator);
     }
+    for (size_t i = 0; i < spec->setup_count; i++)
+        buf_printf(out, "%s%s", spec->setup[i], separator);
     free(path);
     return 0;
 }
@@ -69,10 +89,9 @@ int command_line_print(const struct command_line *line, struct buf *out,
         value_text(line->checkpoint_directory);
     if (line->resource > 0 && line->resource != SCHEDULE_NO_MAX)
         values[count + EXTRA_RESOURCE] = value_int((int64_t)line->resource);
-    result = add_folder(&line->experiment->task, values, out, err);
+    result = add_start(&line->experiment->task, values, out, err);
     if (result == 0)
-        result =
-            command_line_expand(&line->experiment->task, values, out, err);
+        result = command_line_expand(&line->experiment->task, values, out, err);
     free(values);
     return result;
 }

@@ -207,8 +207,9 @@ const struct schema_key experiment_executor_keys[] = {
         .name = "setup",
         .type = SCHEMA_LIST | SCHEMA_TEXT,
         .element = &experiment_line_element,
-        .doc = "For slurm: lines of shell at the start of a job, such as "
-               "`module load`.",
+        .doc = "For slurm: lines of bash before the command of each trial "
+               "or step, such as `module load`, and before those of "
+               "trial.setup.",
         .fallback = "none",
         .example = "[module load cuda, source ~/venv/bin/activate]",
     },

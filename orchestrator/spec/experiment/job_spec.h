@@ -93,6 +93,9 @@ struct job_spec {
     bool has_checkpoints; /* it goes on where an attempt before stopped */
     struct template *command;
     bool is_shell; /* command is a script for /bin/sh -c, else words */
+    const char *interpreter; /* of a script: bash; NULL: /bin/sh */
+    const char **setup;      /* [setup_count] lines of bash before it */
+    size_t setup_count;
     struct template *workdir;   /* NULL: the run's; workdir.h */
     const char *workdir_folder; /* absolute: where a relative one starts */
     struct metric_rules *metrics;

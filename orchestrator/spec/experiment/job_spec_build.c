@@ -84,6 +84,71 @@ void job_spec_build_command(struct job_spec_build *t,
         t->task->command = create_words(t, node);
 }
 
+static bool is_shell_name(const char *text)
+{
+    return strcmp(text, "bash") == 0 || strcmp(text, "sh") == 0;
+}
+
+void job_spec_build_interpreter(struct job_spec_build *t,
+                                const struct conf_node *command,
+                                const struct conf_node *shell)
+{
+    struct diags *diags = t->build->diags;
+
+    if (shell->type != CONF_TEXT)
+        return;
+    if (!is_shell_name(shell->text))
+        diags_add(diags, shell->place,
+                  "the script is one of the two; 'shell: bash' beside "
+                  "'command' runs the command by bash",
+                  "%s has both 'command' and 'shell': use one", t->what);
+    else if (command->type != CONF_TEXT)
+        diags_add(diags, command->place, "write the command as one text",
+                  "type mismatch: with 'shell: %s', 'command' is a script",
+                  shell->text);
+    else
+        job_spec_build_command(t, command, true);
+    if (strcmp(shell->text, "bash") == 0)
+        t->task->interpreter = "bash";
+}
+
+static void add_lines(struct job_spec *spec, const char *const *lines,
+                      size_t count)
+{
+    spec->setup = mem_resize(spec->setup, spec->setup_count + count,
+                             sizeof(*spec->setup));
+    for (size_t i = 0; i < count; i++)
+        spec->setup[spec->setup_count++] = lines[i];
+}
+
+void job_spec_build_setup(struct job_spec_build *t,
+                          const struct conf_node *node)
+{
+    if (node == NULL)
+        return;
+    if (node->type == CONF_TEXT)
+        add_lines(t->task, &node->text, 1);
+    for (size_t i = 0; node->type == CONF_LIST && i < node->count; i++)
+        if (node->items[i]->type == CONF_TEXT)
+            add_lines(t->task, &node->items[i]->text, 1);
+}
+
+/* Those of the executor come first. */
+static void prepend_setup(struct job_spec *spec,
+                          const struct slurm_options *slurm)
+{
+    const char **own = spec->setup;
+    size_t count = spec->setup_count;
+
+    if (slurm->setup_count == 0)
+        return;
+    spec->setup = NULL;
+    spec->setup_count = 0;
+    add_lines(spec, slurm->setup, slurm->setup_count);
+    add_lines(spec, own, count);
+    free(own);
+}
+
 void job_spec_build_workdir(struct job_spec_build *t,
                             const struct conf_node *node)
 {
@@ -391,6 +456,8 @@ void job_spec_settle(const struct job_spec_build *t,
     char *fault;
 
     if (executor->slurm != NULL)
+        prepend_setup(t->task, executor->slurm);
+    if (executor->slurm != NULL)
         fill(resources, executor->slurm, conf_get(map, "gpus") != NULL);
     if (resources->tasks == 0)
         resources->tasks = resources->nodes > 0 ? resources->nodes : 1;
@@ -474,6 +541,7 @@ void job_spec_clear(struct job_spec *spec)
     template_destroy(spec->command);
     template_destroy(spec->workdir);
     metric_rules_destroy(spec->metrics);
+    free(spec->setup);
     free(spec->environment);
     free(spec->channels);
     free(spec->files);

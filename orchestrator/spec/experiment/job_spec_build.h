@@ -32,6 +32,14 @@ struct template *job_spec_build_text(struct job_spec_build *t,
 /* `command`, words or a list of them, or `shell`. */
 void job_spec_build_command(struct job_spec_build *t,
                             const struct conf_node *node, bool is_shell);
+/* `shell` beside `command`: the shell that runs the command as a script. */
+void job_spec_build_interpreter(struct job_spec_build *t,
+                                const struct conf_node *command,
+                                const struct conf_node *shell);
+/* Lines of bash before the command; NULL: none. Behind those of the executor,
+ * which job_spec_settle() puts first. */
+void job_spec_build_setup(struct job_spec_build *t,
+                          const struct conf_node *node);
 /* Where the command starts; NULL: where the run does. */
 void job_spec_build_workdir(struct job_spec_build *t,
                             const struct conf_node *node);

@@ -118,7 +118,8 @@ static const struct schema_key retry_keys[] = {
         .element = &text_element,
         .doc = "The failures that the rule matches, one or many: causes "
                "(exit, signal, timeout, oom, node_fail, preempted, "
-               "launch_error, lost, no_metric, no_output), exit statuses "
+               "launch_error, lost, no_metric, no_output, setup_failed), exit "
+               "statuses "
                "(exit:75, exit:1-10), signals that smtune did not send "
                "(signal:SEGV, signal:11; a shell makes exit status 128 + "
                "N of its command's signal N), and PCRE2 regexes for the "
@@ -289,7 +290,9 @@ const struct schema_key experiment_trial_keys[] = {
                "template becomes one quoted word. An argument whose template "
                "is null is left out, and so is a "
                "variable (NAME=${{ x }}). Where a shell needs a word, as "
-               "in [ ] or behind >, null becomes ''.",
+               "in [ ] or behind >, null becomes ''. Beside `command`: bash "
+               "or sh, which runs the command as such a script; bash with "
+               "-eo pipefail.",
         .example = "./train.sh ${{ lr }} | tee copy.log",
     },
     {
@@ -316,6 +319,18 @@ const struct schema_key experiment_trial_keys[] = {
                "the folder of the file.",
         .fallback = "the folder in which smtune run started",
         .example = "\"${{ file_dir }}/src\"",
+    },
+    {
+        .name = "setup",
+        .known_as = "before_script prologue pre_command env_setup",
+        .type = SCHEMA_LIST | SCHEMA_TEXT,
+        .element = &experiment_line_element,
+        .doc = "Lines of bash before the command, in the same process: a "
+               "line may set variables or change the folder. A line that "
+               "fails ends the attempt with the cause setup_failed. With "
+               "slurm, the lines of executor.setup come first.",
+        .fallback = "none",
+        .example = "[source ~/venv/bin/activate]",
     },
     {
         .name = "env",

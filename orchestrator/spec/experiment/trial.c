@@ -23,9 +23,8 @@ static void build_command(struct job_spec_build *t,
         diags_add(diags, trial->place, NULL,
                   "missing key: 'trial' requires 'command' or 'shell'");
     if (command != NULL && shell != NULL)
-        diags_add(diags, conf_get_key(trial, "shell")->place, NULL,
-                  "'trial' has both 'command' and 'shell': use one");
-    if (command != NULL)
+        job_spec_build_interpreter(t, command, shell);
+    else if (command != NULL)
         job_spec_build_command(t, command, false);
     else if (shell != NULL)
         job_spec_build_command(t, shell, true);
@@ -95,6 +94,7 @@ void experiment_build_trial(struct build *build, const struct conf_node *trial)
     t.place = trial->place;
     build_command(&t, trial);
     job_spec_build_workdir(&t, conf_get(trial, "workdir"));
+    job_spec_build_setup(&t, conf_get(trial, "setup"));
     job_spec_build_environment(&t, conf_get(trial, "env"));
     job_spec_build_channels(&t, conf_get(trial, "channels"));
     experiment_build_files(&t, conf_get(trial, "files"));

@@ -307,7 +307,9 @@ const struct schema_key workflow_step_keys[] = {
         .type = SCHEMA_TEXT,
         .doc = "In place of `command`: a script for /bin/sh, in which each "
                "template becomes one quoted word. An argument or variable "
-               "whose template is null is left out.",
+               "whose template is null is left out. Beside `command`: bash or "
+               "sh, which runs the command as such a script; bash with -eo "
+               "pipefail.",
         .example = "./prepare.sh ${{ part }} | gzip >part.gz",
     },
     {
@@ -429,6 +431,18 @@ const struct schema_key workflow_step_keys[] = {
                "the folder of the file.",
         .fallback = "the folder in which smtune run started",
         .example = "\"${{ file_dir }}/src\"",
+    },
+    {
+        .name = "setup",
+        .known_as = "before_script prologue pre_command env_setup",
+        .type = SCHEMA_LIST | SCHEMA_TEXT,
+        .element = &experiment_line_element,
+        .doc = "Lines of bash before the command, in the same process: a "
+               "line may set variables or change the folder. A line that "
+               "fails ends the attempt with the cause setup_failed. With "
+               "slurm, the lines of executor.setup come first.",
+        .fallback = "none",
+        .example = "[source ~/venv/bin/activate]",
     },
     {
         .name = "env",

@@ -52,6 +52,7 @@ static const struct {
     {"repeat", TASK},
     {"metrics", TASK},
     {"workdir", TASK},
+    {"setup", TASK},
     {"env", TASK},
     {"channels", TASK},
     {"resources", TASK | BELOW},
@@ -80,6 +81,12 @@ static void check_uses(struct workflow_build *w,
     }
 }
 
+/* `shell` beside `command` names the shell that runs it. */
+static bool is_interpreter(const struct conf_node *map, const char *key)
+{
+    return strcmp(key, "shell") == 0 && conf_get(map, "command") != NULL;
+}
+
 /* The key that says what it does; NULL: none, or more than one. */
 static const struct conf_node *find_kind(struct workflow_build *w,
                                          const struct step_source *source,
@@ -90,7 +97,7 @@ static const struct conf_node *find_kind(struct workflow_build *w,
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         const struct conf_node *key = conf_get_key(source->own, kinds[i].key);
 
-        if (key == NULL)
+        if (key == NULL || is_interpreter(source->own, kinds[i].key))
             continue;
         if (found != NULL) {
             diags_add(w->build.diags, key->place, NULL,
@@ -433,11 +440,14 @@ static void build_task(struct step_build *s)
 
     s->step->command = command != NULL ? command : shell;
     s->step->environment = conf_get(map, "env");
-    if (command != NULL)
+    if (command != NULL && shell != NULL)
+        job_spec_build_interpreter(&s->task, command, shell);
+    else if (command != NULL)
         job_spec_build_command(&s->task, command, false);
     else if (shell != NULL)
         job_spec_build_command(&s->task, shell, true);
     job_spec_build_workdir(&s->task, conf_get(map, "workdir"));
+    job_spec_build_setup(&s->task, conf_get(map, "setup"));
     job_spec_build_environment(&s->task, conf_get(map, "env"));
     build_channels(s);
     build_metrics(s);

@@ -33,6 +33,7 @@ const causes: Record<string, string> = {
   lost: "lost with its machine or process",
   cancelled: "cancelled",
   no_metric: "no value of the objective in its output",
+  setup_failed: "setup failed",
 };
 
 // jobState: of its trial; one that its schedule stopped is cancelled too.

@@ -28,16 +28,12 @@ static void test_slurm_wave__a_job_goes_its_way(void **state)
 
 static void test_slurm_wave__words_of_a_script_are_quoted(void **state)
 {
-    static const char beginning[] =
-        "#!/bin/sh\nmodule load \"a b\"\nulimit -c 0\nexec '/";
-    static const char *const setup[] = {"module load \"a b\"", "ulimit -c 0"};
+    static const char beginning[] = "#!/bin/sh\nexec '/";
     struct slurm_options options = slurm_test_options;
     struct executor_options executor = slurm_executor_options;
     struct bench bench;
 
     (void)state;
-    options.setup = setup;
-    options.setup_count = 2;
     options.health = "it's; $(reboot)";
     executor.slurm = &options;
     open_cluster_of(&bench, &executor);
