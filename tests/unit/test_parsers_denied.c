@@ -138,7 +138,7 @@ static void test_conf__lets_no_experiment_be_opened(void **state)
         assert_non_null(doc);
         source.assignment_count = count;
         denied = calls[count == 0];
-        assert_null(experiment_open(doc, &source, &err));
+        assert_null(experiment_open(doc, &source, experiment_schema, &err));
         denied = NULL;
         assert_int_not_equal(err.kind, ERR_NONE);
     }
