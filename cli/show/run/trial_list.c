@@ -124,7 +124,8 @@ static int compile_filter(struct trial_list *list)
     const struct trial_columns *all = &list->all;
     const char *alias = trial_columns_alias(all);
     const char **names = mem_array(all->count + 1, sizeof(*names));
-    struct expr_table table = {NULL, names, all->count + (alias != NULL)};
+    struct expr_table table = {.columns = names,
+                               .column_count = all->count + (alias != NULL)};
 
     memcpy(names, all->names, all->count * sizeof(*names));
     names[all->count] = alias;
