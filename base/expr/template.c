@@ -236,14 +236,6 @@ int template_expand(struct template *template, const struct value *values,
 
 /* ---- words ---- */
 
-void word_list_add(struct word_list *list, char *word)
-{
-    list->items = mem_grow(list->items, list->count + 1, &list->capacity,
-                           sizeof(*list->items));
-    list->items[list->count++] = word;
-    list->items[list->count] = NULL;
-}
-
 /* A command under way. */
 struct expansion {
     const struct template *template;

@@ -8,8 +8,7 @@
 #include "base/buf.h"
 #include "base/expr/template_parts.h"
 
-/* A parse under way, for base/expr/template_parse.c and
- * base/expr/template_script.c. */
+/* A parse under way. */
 struct parser {
     struct template *template;
     struct expr_env *env;
@@ -30,9 +29,14 @@ void template_end_literal(struct parser *p);
 /* Takes the ${{ }} at p->at. In a script p->in_word tells whether a word has
  * begun. 0, or -1 with an error. */
 int template_expression(struct parser *p);
+/* A word of TEMPLATE_WORDS begins, unless one has; nothing in other modes. */
+void template_begin_word(struct parser *p);
+/* The word that has begun ends, if one has. */
+void template_end_word(struct parser *p);
 /* Registers a run of parts as a word. */
 void template_add_word(struct template *template, const struct word *word);
-/* The whole of p->text as TEMPLATE_SHELL. 0, or -1 with an error. */
+/* The whole of p->text as TEMPLATE_SHELL. 0, or -1 with an error. In
+ * base/expr/template_script.c. */
 int template_parse_script(struct parser *p);
 
 #endif

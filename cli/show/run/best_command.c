@@ -57,7 +57,7 @@ static char *find_folder(const char *run, int64_t trial)
 
 static bool uses_folders(const struct experiment *experiment)
 {
-    size_t count = space_count(experiment->space);
+    size_t count = search_space_count(experiment);
 
     return job_spec_uses(&experiment->task, count + EXTRA_DIR) ||
            job_spec_uses(&experiment->task, count + EXTRA_CHECKPOINT_DIR);
