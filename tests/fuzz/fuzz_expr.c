@@ -41,8 +41,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char *const columns[] = {"lr", "width", "name"};
     static const char *const outputs[] = {"loss"};
     static const struct expr_table tables[] = {
-        {NULL, columns, ARRAY_LEN(columns)},
-        {"train", outputs, ARRAY_LEN(outputs)},
+        {.table = NULL, .columns = columns, .column_count = ARRAY_LEN(columns)},
+        {.table = "train",
+         .columns = outputs,
+         .column_count = ARRAY_LEN(outputs)},
     };
     char *text = mem_copy_bytes(data, size);
     struct err err = {0};
