@@ -113,7 +113,8 @@ static void test_output__writes_json_that_is_valid(void **state)
         "\"params\":{\"lr\":0.1,\"note\":\"plain\"},\"took_ms\":1234},\n"
         "{\"id\":2,\"state\":\"failed\",\"value\":\"nan\","
         "\"params\":{\"lr\":null,\"note\":null},\"took_ms\":2468},\n"
-        "{\"id\":31,\"state\":\"succeeded\",\"value\":null,\"params\":{\"lr\":"
+        "{\"id\":31,\"state\":\"succeeded\",\"value\":\"-inf\",\"params\":{"
+        "\"lr\":"
         "0.1,\"note\":\"a \\\"b\\\",\\n\\u001B[31mc\"},\"took_ms\":38254}\n"
         "]\n");
 }
