@@ -222,14 +222,19 @@ static const char *name_resource(struct build *build,
 static uint64_t read_constant(struct build *build, const char *name,
                               const struct conf_node *constant)
 {
+    const char *quote;
+
     if (constant->type == CONF_INT && constant->integer >= MAX_MIN &&
         constant->integer <= MAX_MAX)
         return (uint64_t)constant->integer;
+    quote = constant->text != NULL ? "'" : "";
     diags_add(build->diags, constant->place, NULL,
               "constant '%s' is the largest resource of a trial: "
-              "expected a whole number from %d to %d, got '%s'",
-              name, MAX_MIN, MAX_MAX,
-              constant->text != NULL ? constant->text : "");
+              "expected a whole number from %d to %d, got %s%s%s",
+              name, MAX_MIN, MAX_MAX, quote,
+              constant->text != NULL ? constant->text
+                                     : conf_type_name(constant->type),
+              quote);
     return MAX_MAX;
 }
 

@@ -85,7 +85,7 @@ static void test_experiment_keys__agree_or_are_refused(void **state)
         {{"schedule={method: none, max: 9}"}, ""},
         {{"schedule=asha", "parameters.epochs=[1, 2]"},
          "parameter 'epochs' is the resource of the schedule"},
-        {{"schedule=asha", "parameters.epochs={value: [3]}"}, "value"},
+        {{"schedule=asha", "parameters.epochs={value: [3]}"}, "got a list"},
         {{"schedule=asha", "parameters.epochs=word"}, "from 2 to 1000000000"},
         {{"schedule=asha", "parameters.epochs=1"}, "from 2 to 1000000000"},
         {{"schedule=asha", "parameters.epochs=1000000001"},

@@ -114,9 +114,8 @@ static void test_experiment_schedule__type_follows_checkpoints(void **state)
                      SCHEDULE_PROMOTION);
     assert_int_equal(type_of(asha, "\n  env: {A: /d/smtrain}"),
                      SCHEDULE_STOPPING);
-    assert_int_equal(type_of(asha, "&& ./smtrainer smtrain/x"),
-                     SCHEDULE_STOPPING);
-    assert_int_equal(type_of(asha, "&& bin/smtrain mlp"), SCHEDULE_PROMOTION);
+    assert_int_equal(type_of(asha, "./smtrainer smtrain/x"), SCHEDULE_STOPPING);
+    assert_int_equal(type_of(asha, "bin/smtrain mlp"), SCHEDULE_PROMOTION);
     assert_int_equal(type_of(asha, "$SMTUNE_CHECKPOINT_DIR/x"),
                      SCHEDULE_PROMOTION);
     assert_int_equal(type_of(asha, "\n  checkpoints: true"),
