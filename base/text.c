@@ -224,3 +224,37 @@ bool text_is_name(const char *text)
             return false;
     return true;
 }
+
+size_t text_variable_length(const char *text)
+{
+    size_t length = 0;
+
+    if (isdigit((unsigned char)*text))
+        return 0;
+    while (isalnum((unsigned char)text[length]) || text[length] == '_')
+        length++;
+    return length;
+}
+
+bool text_has_word(const char *words, const char *word)
+{
+    size_t length = strlen(word);
+
+    while (words != NULL && *words != '\0') {
+        size_t end = strcspn(words, " ");
+
+        if (end == length && strncmp(words, word, length) == 0)
+            return true;
+        words += end + strspn(words + end, " ");
+    }
+    return false;
+}
+
+uint32_t text_hash(const char *text, size_t length)
+{
+    uint32_t hash = 2166136261u;
+
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+    return hash;
+}

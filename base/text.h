@@ -42,4 +42,14 @@ void text_escape(const char *text, size_t length, struct buf *out);
  * then also '.' and '-'; at most 128 bytes. */
 bool text_is_name(const char *text);
 
+/* The length of the shell variable's name that the text begins with
+ * ([A-Za-z_][A-Za-z0-9_]*); 0: it begins with none. */
+size_t text_variable_length(const char *text);
+
+/* Whether `word` is among words with blanks between them; NULL has none. */
+bool text_has_word(const char *words, const char *word);
+
+/* FNV-1a, of 32 bits: to find texts sooner, and not to tell them apart. */
+uint32_t text_hash(const char *text, size_t length);
+
 #endif

@@ -81,6 +81,9 @@ const struct conf_node *conf_get_key(const struct conf_node *map,
 struct diag_place conf_place_in(const struct conf_doc *doc,
                                 const struct conf_node *scalar, int line,
                                 int column);
+/* The same for a place in the scalar's text. */
+struct diag_place conf_place_at(const struct conf_doc *doc,
+                                const struct conf_node *scalar, const char *at);
 
 /* Int or real as double; NaN for the others. */
 double conf_number(const struct conf_node *node);

@@ -105,13 +105,11 @@ static int word_length(const struct cursor *cursor)
     return p > cursor->at ? (int)(p - cursor->at) : 1;
 }
 
-struct diag_place conf_place_in(const struct conf_doc *doc,
-                                const struct conf_node *scalar, int line,
-                                int column)
+struct diag_place conf_place_at(const struct conf_doc *doc,
+                                const struct conf_node *scalar, const char *at)
 {
     struct cursor cursor = {doc->source, 1, 1};
     const char *text = scalar->text;
-    const char *target = conf_find_place(text, line, column);
     char quote;
 
     if (scalar->place.line == 0)
@@ -120,15 +118,23 @@ struct diag_place conf_place_in(const struct conf_doc *doc,
                                 cursor.column < scalar->place.column))
         step(&cursor);
     quote = enter_scalar(&cursor);
-    while (isspace((unsigned char)*text) && text < target)
+    while (isspace((unsigned char)*text) && text < at)
         text++;
-    for (; text < target; text = text_skip_runes(text, 1)) {
+    for (; text < at; text = text_skip_runes(text, 1)) {
         if (!pass(&cursor, text, quote))
             return scalar->place;
     }
     /* a space of the text may stand before an indented line */
-    if (*target != '\0' && !isspace((unsigned char)*target))
+    if (*at != '\0' && !isspace((unsigned char)*at))
         skip_space(&cursor);
     return (struct diag_place){cursor.line, cursor.column,
                                word_length(&cursor)};
+}
+
+struct diag_place conf_place_in(const struct conf_doc *doc,
+                                const struct conf_node *scalar, int line,
+                                int column)
+{
+    return conf_place_at(doc, scalar,
+                         conf_find_place(scalar->text, line, column));
 }

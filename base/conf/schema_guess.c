@@ -6,6 +6,7 @@
 #include "base/conf/conf.h"
 #include "base/conf/schema_impl.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 /* Below the map that a key stands in, so many maps deep it is looked for. */
 enum { DEPTH_MAX = 2 };
@@ -16,20 +17,6 @@ struct guess {
     char *path;
     size_t count;
 };
-
-static bool has_word(const char *words, const char *word)
-{
-    size_t length = strlen(word);
-
-    while (words != NULL && *words != '\0') {
-        size_t end = strcspn(words, " ");
-
-        if (end == length && strncmp(words, word, length) == 0)
-            return true;
-        words += end + strspn(words + end, " ");
-    }
-    return false;
-}
 
 static void add(struct guess *guess, const char *prefix, const char *name)
 {
@@ -51,7 +38,7 @@ static void look(const struct schema_key *keys, const struct conf_node *map,
         else if (depth == 1 && conf_get(inner, guess->word) != NULL)
             add(guess, path, guess->word);
         else if (depth == 0 && (strcmp(keys->name, guess->word) == 0 ||
-                                has_word(keys->known_as, guess->word)))
+                                text_has_word(keys->known_as, guess->word)))
             add(guess, prefix, keys->name);
         free(path);
     }

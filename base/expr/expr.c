@@ -11,6 +11,7 @@
 #include "base/expr/logic.h"
 #include "base/expr/sql.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 /*
  * Two walls stand between a user's text and SQLite. base/expr/sql.c lets
@@ -154,14 +155,9 @@ void expr_env_destroy(struct expr_env *env)
     free(env);
 }
 
-/* FNV-1a. */
 static size_t bucket_of(const char *sql)
 {
-    uint32_t hash = 2166136261u;
-
-    for (; *sql != '\0'; sql++)
-        hash = (hash ^ (unsigned char)*sql) * 16777619u;
-    return hash % BUCKETS;
+    return text_hash(sql, strlen(sql)) % BUCKETS;
 }
 
 static struct statement *add_statement(struct statement **bucket,

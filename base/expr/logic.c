@@ -67,19 +67,10 @@ static bool is_operator(const struct expr_token *token, const char *operator)
     return token->type == EXPR_OPERATOR && expr_token_is(token, operator);
 }
 
-static bool is_among(const struct expr_token *token, const char *const *words,
-                     size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (expr_token_is(token, words[i]))
-            return true;
-    return false;
-}
-
 static bool is_comparison(const struct expr_token *token)
 {
     return token->type == EXPR_OPERATOR &&
-           is_among(token, comparisons, ARRAY_LEN(comparisons));
+           expr_token_is_among(token, comparisons, ARRAY_LEN(comparisons));
 }
 
 /* The text between two places, without blanks around it. */
@@ -119,7 +110,7 @@ static int end_clause(const struct check *check, const struct clause *clause,
 {
     bool is_before_logic =
         next->type == EXPR_WORD &&
-        is_among(next, logical_words, ARRAY_LEN(logical_words));
+        expr_token_is_among(next, logical_words, ARRAY_LEN(logical_words));
 
     if (clause->operator_count > 1 && clause->join.length > 0)
         return expr_token_error(check->text, clause->join.start, check->err,
@@ -140,9 +131,9 @@ static void begin_clause(struct clause *clause, const struct expr_token *before)
 {
     *clause = (struct clause){
         .start = before->start + before->length,
-        .is_behind_logic =
-            before->type == EXPR_WORD &&
-            is_among(before, logical_words, ARRAY_LEN(logical_words)),
+        .is_behind_logic = before->type == EXPR_WORD &&
+                           expr_token_is_among(before, logical_words,
+                                               ARRAY_LEN(logical_words)),
     };
 }
 
@@ -165,8 +156,9 @@ static bool parts(const struct expr_token *token)
     if (token->type == EXPR_COMMA || token->type == EXPR_END)
         return true;
     return token->type == EXPR_WORD &&
-           (is_among(token, logical_words, ARRAY_LEN(logical_words)) ||
-            is_among(token, case_words, ARRAY_LEN(case_words)));
+           (expr_token_is_among(token, logical_words,
+                                ARRAY_LEN(logical_words)) ||
+            expr_token_is_among(token, case_words, ARRAY_LEN(case_words)));
 }
 
 static int check_token(struct check *check, const struct expr_token *token)

@@ -41,19 +41,10 @@ struct translation {
     struct err *err;
 };
 
-static bool among(const struct expr_token *token, const char *const *words,
-                  size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (expr_token_is(token, words[i]))
-            return true;
-    return false;
-}
-
 static bool is_keyword(const struct expr_token *token)
 {
     return token->type == EXPR_WORD &&
-           among(token, keywords, ARRAY_LEN(keywords));
+           expr_token_is_among(token, keywords, ARRAY_LEN(keywords));
 }
 
 static void add_place(struct expr_sql *out, size_t source)
@@ -193,7 +184,7 @@ static bool is_beside_text(const struct translation *t,
     static const char *const operators[] = {"=", "==", "!=", "<>"};
     const struct paren *paren = t->depth > 0 ? &t->parens[t->depth - 1] : NULL;
 
-    return among(before, operators, ARRAY_LEN(operators)) ||
+    return expr_token_is_among(before, operators, ARRAY_LEN(operators)) ||
            (paren != NULL && paren->list && paren->function == NULL);
 }
 
@@ -281,7 +272,7 @@ out:
 
 static int cast_type(struct translation *t)
 {
-    if (!among(&t->token, cast_types, ARRAY_LEN(cast_types)))
+    if (!expr_token_is_among(&t->token, cast_types, ARRAY_LEN(cast_types)))
         return expr_token_error(t->text, t->token.start, t->err,
                                 "cannot cast to '%.*s' (one of: integer, "
                                 "real, text, numeric)",

@@ -13,13 +13,13 @@
  * Commands nest, in ( ) and $( ): each context of the scan has one. A parser of
  * less than the whole grammar is enough, because a doubt only keeps a word.
  */
-#include <ctype.h>
 #include <string.h>
 
 #include "base/compiler.h"
 #include "base/expr/template_parser.h"
 #include "base/expr/template_shell.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 /* A simple command under way. */
 struct command {
@@ -115,12 +115,9 @@ static void begin_word(struct script *s)
 /* NAME=..., with NAME as a shell has it. */
 static bool is_variable(const char *literal)
 {
-    size_t length = 0;
+    size_t length = text_variable_length(literal);
 
-    while (isalnum((unsigned char)literal[length]) || literal[length] == '_')
-        length++;
-    return length > 0 && !isdigit((unsigned char)*literal) &&
-           literal[length] == '=';
+    return length > 0 && literal[length] == '=';
 }
 
 /* Whether the command is over but for blanks. */

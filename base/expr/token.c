@@ -69,6 +69,15 @@ bool expr_token_is(const struct expr_token *token, const char *word)
            strncasecmp(token->start, word, token->length) == 0;
 }
 
+bool expr_token_is_among(const struct expr_token *token,
+                         const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (expr_token_is(token, words[i]))
+            return true;
+    return false;
+}
+
 static int column_of(const char *text, const char *at)
 {
     int column = 1;

@@ -36,6 +36,9 @@ int expr_token_next(const char *text, const char *at, struct expr_token *token,
 
 /* Whether the token is this word, in any case. */
 bool expr_token_is(const struct expr_token *token, const char *word);
+/* Whether it is one of these words. */
+bool expr_token_is_among(const struct expr_token *token,
+                         const char *const *words, size_t count);
 
 /* ERR_FILE with the column of `at` in text; bytes that cannot be shown are
  * escaped. Always -1. */

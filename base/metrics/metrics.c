@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/metrics/regex.h"
 #include "base/metrics/scan.h"
+#include "base/text.h"
 
 /*
  * Bytes become lines, lines become pairs or matches, and these become metrics
@@ -119,21 +120,11 @@ void metric_reader_destroy(struct metric_reader *reader)
     free(reader);
 }
 
-/* FNV-1a */
-static uint32_t hash_of(const char *name, size_t length)
-{
-    uint32_t hash = 2166136261u;
-
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)name[i]) * 16777619u;
-    return hash;
-}
-
 /* NULL when there are too many already. */
 static struct series *series_of(struct metric_reader *reader, const char *name,
                                 size_t length)
 {
-    uint32_t hash = hash_of(name, length);
+    uint32_t hash = text_hash(name, length);
     struct series *series;
 
     for (size_t i = 0; i < reader->series_count; i++) {

@@ -16,21 +16,12 @@
 #include <string.h>
 
 #include "base/mem.h"
-
-/* FNV-1a */
-uint32_t curve_hash(const char *name)
-{
-    uint32_t hash = 2166136261u;
-
-    for (; *name != '\0'; name++)
-        hash = (hash ^ (unsigned char)*name) * 16777619u;
-    return hash;
-}
+#include "base/text.h"
 
 void curve_init(struct job_curve *curve, const char *name)
 {
     *curve = (struct job_curve){.name = mem_copy_string(name),
-                                .hash = curve_hash(name),
+                                .hash = text_hash(name, strlen(name)),
                                 .stride = 1,
                                 .last = (double)NAN,
                                 .least = (double)NAN,

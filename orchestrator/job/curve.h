@@ -36,8 +36,6 @@ struct job_curve {
 /* Copies the name. */
 void curve_init(struct job_curve *curve, const char *name);
 void curve_clear(struct job_curve *curve);
-/* Of a name, for job_curve.hash. */
-uint32_t curve_hash(const char *name);
 
 /* A point that is in the record already. */
 void curve_count(struct job_curve *curve, double value);

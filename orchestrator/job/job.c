@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "orchestrator/job/launch.h"
 #include "orchestrator/job/metric_files.h"
 #include "store/store.h"
@@ -109,7 +110,7 @@ static struct job_curve *find_curve(struct job *job,
                                     const struct experiment *experiment,
                                     const char *name)
 {
-    uint32_t hash = curve_hash(name);
+    uint32_t hash = text_hash(name, strlen(name));
 
     for (size_t i = 0; i < job->curve_count; i++) {
         if (job->curves[i].hash == hash &&

@@ -6,12 +6,12 @@
  */
 #include "orchestrator/spec/experiment/command_check.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
 /* A word as it is written. */
 struct raw_word {
@@ -30,14 +30,8 @@ struct check {
 static struct diag_place place_of(const struct check *check, const char *at,
                                   size_t length)
 {
-    int line = 1, column = 1;
-    struct diag_place place;
+    struct diag_place place = conf_place_at(check->doc, check->node, at);
 
-    for (const char *c = check->node->text; c < at; c++) {
-        column = *c == '\n' ? 1 : column + (((unsigned char)*c & 0xc0) != 0x80);
-        line += *c == '\n';
-    }
-    place = conf_place_in(check->doc, check->node, line, column);
     place.length = (int)length;
     return place;
 }
@@ -133,11 +127,9 @@ static int check_line(const struct check *check, const struct raw_word *word)
 
 static bool is_assignment(const char *word)
 {
-    size_t length = 0;
+    size_t length = text_variable_length(word);
 
-    while (isalnum((unsigned char)word[length]) || word[length] == '_')
-        length++;
-    return length > 0 && !isdigit((unsigned char)*word) && word[length] == '=';
+    return length > 0 && word[length] == '=';
 }
 
 static int check_program(const struct check *check, const char *program,

@@ -25,14 +25,9 @@ struct walk {
 
 static struct diag_place place_of(const struct walk *walk)
 {
-    int line = 1, column = 1;
-    struct diag_place place;
+    struct diag_place place =
+        conf_place_at(walk->command->doc, walk->node, walk->at);
 
-    for (const char *c = walk->node->text; c < walk->at; c++) {
-        column = *c == '\n' ? 1 : column + (((unsigned char)*c & 0xc0) != 0x80);
-        line += *c == '\n';
-    }
-    place = conf_place_in(walk->command->doc, walk->node, line, column);
     place.length = (int)walk->length;
     return place;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/spec/experiment/job_spec_build.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "base/conf/schema.h"
 #include "base/mem.h"
 #include "base/regex.h"
+#include "base/text.h"
 #include "orchestrator/spec/experiment/command_check.h"
 #include "orchestrator/spec/experiment/executor_build.h"
 
@@ -160,11 +160,9 @@ void job_spec_build_workdir(struct job_spec_build *t,
 
 bool job_spec_is_variable(const char *text)
 {
-    if (isdigit((unsigned char)*text) || *text == '\0')
-        return false;
-    while (isalnum((unsigned char)*text) || *text == '_')
-        text++;
-    return *text == '\0';
+    size_t length = text_variable_length(text);
+
+    return length > 0 && text[length] == '\0';
 }
 
 void job_spec_build_environment(struct job_spec_build *t,

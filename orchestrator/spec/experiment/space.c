@@ -37,21 +37,6 @@ static bool is_among(const char *word, const char *const *words)
     return *words != NULL;
 }
 
-/* Whether `word` is among words with blanks between them. */
-static bool is_known_as(const char *words, const char *word)
-{
-    size_t length = strlen(word);
-
-    while (words != NULL && *words != '\0') {
-        size_t end = strcspn(words, " ");
-
-        if (end == length && strncmp(words, word, length) == 0)
-            return true;
-        words += end + strspn(words + end, " ");
-    }
-    return false;
-}
-
 /* How a word is related to the keys of a parameter. */
 enum relation { RELATION_NONE, RELATION_NEAR, RELATION_KEY };
 
@@ -63,7 +48,7 @@ static enum relation relate(const char *word)
          key->name != NULL; key++) {
         if (strcmp(key->name, word) == 0)
             return RELATION_KEY;
-        if (is_known_as(key->known_as, word) ||
+        if (text_has_word(key->known_as, word) ||
             text_nearest(word, &key->name, 1) != NULL)
             relation = RELATION_NEAR;
     }

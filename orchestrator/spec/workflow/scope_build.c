@@ -148,14 +148,8 @@ static void add_results(struct workflow_build *w, struct scope *scope,
 static struct diag_place place_of(const struct scope_reader *r, const char *at,
                                   size_t length)
 {
-    struct diag_place place;
-    int line = 1, column = 1;
+    struct diag_place place = conf_place_at(r->w->build.file->doc, r->node, at);
 
-    for (const char *c = r->node->text; c < at; c++) {
-        line += *c == '\n';
-        column = *c == '\n' ? 1 : column + (((unsigned char)*c & 0xc0) != 0x80);
-    }
-    place = conf_place_in(r->w->build.file->doc, r->node, line, column);
     if (place.length == 1)
         place.length = (int)length;
     return place;

@@ -123,9 +123,43 @@ static void test_text__an_unknown_word_is_quoted_with_what_there_is(
     assert_string_equal(err.text, "unknown op 'x' (one of: asha, median, pbt)");
 }
 
+static void test_text__a_variable_is_what_a_shell_has(void **state)
+{
+    (void)state;
+    assert_int_equal(text_variable_length("A_1=x"), 3);
+    assert_int_equal(text_variable_length("_"), 1);
+    assert_int_equal(text_variable_length("a-b"), 1);
+    assert_int_equal(text_variable_length("1a=x"), 0);
+    assert_int_equal(text_variable_length("=x"), 0);
+    assert_int_equal(text_variable_length(""), 0);
+}
+
+static void test_text__has_whole_words(void **state)
+{
+    (void)state;
+    assert_true(text_has_word("cwd  chdir", "cwd"));
+    assert_true(text_has_word("cwd  chdir", "chdir"));
+    assert_false(text_has_word("cwd chdir", "dir"));
+    assert_false(text_has_word("cwd chdir", "cwd "));
+    assert_false(text_has_word("", "cwd"));
+    assert_false(text_has_word(NULL, "cwd"));
+}
+
+/* Values that are published with the algorithm. */
+static void test_text__hash_is_fnv_1a(void **state)
+{
+    (void)state;
+    assert_int_equal(text_hash("", 0), 0x811c9dc5);
+    assert_int_equal(text_hash("a", 1), 0xe40c292c);
+    assert_int_equal(text_hash("foobar!", 6), 0xbf9cf968);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text__a_variable_is_what_a_shell_has),
+        cmocka_unit_test(test_text__has_whole_words),
+        cmocka_unit_test(test_text__hash_is_fnv_1a),
         cmocka_unit_test(test_text__nearest_finds_slips),
         cmocka_unit_test(test_text__nearest_knows_when_nothing_is_near),
         cmocka_unit_test(test_text__next_rune_refuses_bad_utf8),
