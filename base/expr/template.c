@@ -145,7 +145,7 @@ static void expand_list(const struct template *template,
             buf_add_char(out, ' ');
         shell_quote(words.items[i], out);
     }
-    template_free_words(words.items);
+    words_free(words.items);
 }
 
 static int expand_part(const struct template *template, const struct part *part,
@@ -292,8 +292,7 @@ static int take_word(struct expansion *e, size_t i)
     if (null > 0 && i == 0)
         return err_set(e->err, ERR_FAILED, "the command's program is null");
     if (null > 0 && is_bare && is_behind_option(e, i)) {
-        free(e->words.items[--e->words.count]);
-        e->words.items[e->words.count] = NULL;
+        word_list_drop(&e->words);
     }
     return null < 0 ? -1 : 0;
 }
@@ -306,15 +305,8 @@ char **template_expand_words(struct template *template,
     for (size_t i = 0; i < template->word_count; i++) {
         if (take_word(&e, i) == 0)
             continue;
-        template_free_words(e.words.items);
+        words_free(e.words.items);
         return NULL;
     }
     return e.words.items;
-}
-
-void template_free_words(char **words)
-{
-    for (size_t i = 0; words != NULL && words[i] != NULL; i++)
-        free(words[i]);
-    free(words);
 }

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/expr/expr.h"
 #include "base/value.h"
+#include "base/word_list.h"
 
 struct buf;
 
@@ -68,10 +69,9 @@ const char *template_source(const struct template *template);
 /* Whether any of its expressions reads column `index` (of all tables'). */
 bool template_uses(const struct template *template, size_t index);
 
-/* WORDS: a NULL-ended vector, freed with template_free_words. */
+/* WORDS: a NULL-ended vector, freed with words_free. */
 char **template_expand_words(struct template *template,
                              const struct value *values, struct err *err);
-void template_free_words(char **words);
 
 /* Whether TEMPLATE_TEXT is null as a whole, as a word is that is left out: 1,
  * 0, or -1 with an error. */

@@ -19,14 +19,6 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-void word_list_add(struct word_list *list, char *word)
-{
-    list->items = mem_grow(list->items, list->count + 1, &list->capacity,
-                           sizeof(*list->items));
-    list->items[list->count++] = word;
-    list->items[list->count] = NULL;
-}
-
 /* Whether Hydra reads the text as itself without quotes. */
 static bool is_plain(const char *text)
 {

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "base/expr/template.h"
+#include "base/word_list.h"
 
 /*
  * What base/expr/template_parse.c makes and base/expr/template.c expands: a
@@ -65,15 +66,6 @@ struct template
 /* Whether a word, which has no template in it, reads as an option that takes a
  * value in the next word: --name, -n; not --name=1, -1, - and --. */
 bool template_is_option(const char *word);
-
-/* Words under way, NULL-ended once there is one. */
-struct word_list {
-    char **items;
-    size_t count, capacity;
-};
-
-/* Takes the word. */
-void word_list_add(struct word_list *list, char *word);
 
 /* Adds the words that a list of arguments comes to. */
 void template_list_arguments(const struct template *template,

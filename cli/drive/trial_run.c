@@ -26,6 +26,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/word_list.h"
 
 enum { LOOK_MS = 50, PIECE_BYTES = 65536, MESSAGES_MAX = 1 << 16 };
 
@@ -165,31 +166,23 @@ static int run_engine(char *const *argv, const char *messages,
 
 /* ---- the command ---- */
 
-struct words {
-    char **items;
-    size_t count, capacity;
-};
-
-static void add(struct words *words, const char *word)
+static void add(struct word_list *words, const char *word)
 {
-    words->items = mem_grow(words->items, words->count + 1, &words->capacity,
-                            sizeof(*words->items));
-    words->items[words->count++] = mem_copy_string(word);
-    words->items[words->count] = NULL;
+    word_list_add(words, mem_copy_string(word));
 }
 
-static void add_set(struct words *words, const char *assignment)
+static void add_set(struct word_list *words, const char *assignment)
 {
     add(words, "--set");
     add(words, assignment);
 }
 
-static struct words make_command(const char *store, const char *path,
-                                 const struct opt_texts *set)
+static struct word_list make_command(const char *store, const char *path,
+                                     const struct opt_texts *set)
 {
     static const char *const own[] = {"budget={trials: 1, parallel: 1}",
                                       "notify=[]"};
-    struct words words = {NULL, 0, 0};
+    struct word_list words = {NULL, 0, 0};
 
     add(&words, "smtune");
     add(&words, "run");
@@ -231,7 +224,7 @@ int trial_run_start(struct trial_run *run, const struct cli *cli,
                     trial_output_fn output, void *user, struct err *err)
 {
     struct following f = {.attempt = 1, .output = output, .user = user};
-    struct words words;
+    struct word_list words;
     char *messages, *log;
     int result;
 
@@ -250,9 +243,7 @@ int trial_run_start(struct trial_run *run, const struct cli *cli,
     log = log_path(&f, 1);
     if (result == 0 && !fs_exists(log))
         result = fail(messages, err);
-    for (size_t i = 0; i < words.count; i++)
-        free(words.items[i]);
-    free(words.items);
+    words_free(words.items);
     free(messages);
     free(log);
     return result;

@@ -296,9 +296,7 @@ void launch_destroy(struct launch *launch)
 {
     if (launch == NULL)
         return;
-    for (size_t i = 0; launch->argv != NULL && launch->argv[i] != NULL; i++)
-        free(launch->argv[i]);
-    free(launch->argv);
+    words_free(launch->argv);
     for (size_t i = 0; i < launch->spec.reserve_count; i++)
         launch_destroy(launch->reserves[i]);
     free(launch->reserves);

@@ -53,7 +53,7 @@ struct launch_order {
     struct value *(*columns)(const void *user,
                              const struct launch_places *places);
     /* Its words, where they do not come from the task's command; freed with
-     * template_free_words. NULL: they do. */
+     * words_free. NULL: they do. */
     char **(*words)(const void *user, const struct launch_places *places,
                     struct err *err);
     const void *user;

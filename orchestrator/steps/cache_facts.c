@@ -63,7 +63,7 @@ static int add_command(struct gathering *g)
         json_object_set_new(g->facts->facts, "shell",
                             json_from_text(spec->interpreter));
     add_setup(g);
-    template_free_words(words);
+    words_free(words);
     buf_clear(&script);
     return result;
 }

@@ -12,28 +12,17 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/word_list.h"
 #include "orchestrator/run/run.h"
 
 /* ---- the command ---- */
 
-struct words {
-    char **items; /* NULL-ended */
-    size_t count, capacity;
-};
-
-static void add_word(struct words *words, char *word)
-{
-    words->items = mem_grow(words->items, words->count, &words->capacity,
-                            sizeof(*words->items));
-    words->items[words->count++] = word;
-}
-
-static void add_program(struct words *words)
+static void add_program(struct word_list *words)
 {
     char *folder = fs_program_directory();
 
-    add_word(words, fs_join(folder, "smtune"));
-    add_word(words, mem_copy_string("run"));
+    word_list_add(words, fs_join(folder, "smtune"));
+    word_list_add(words, mem_copy_string("run"));
     free(folder);
 }
 
@@ -67,7 +56,7 @@ static bool is_plain(const char *text)
     return type == CONF_INT || type == CONF_REAL || type == CONF_BOOL;
 }
 
-static int add_assignment(struct words *words,
+static int add_assignment(struct word_list *words,
                           const struct step_assignment *assignment,
                           const struct value *values, struct err *err)
 {
@@ -87,8 +76,8 @@ static int add_assignment(struct words *words,
         json_decref(quoted);
     }
     buf_clear(&text);
-    add_word(words, mem_copy_string("--set"));
-    add_word(words, buf_take(&word));
+    word_list_add(words, mem_copy_string("--set"));
+    word_list_add(words, buf_take(&word));
     return 0;
 }
 
@@ -96,23 +85,22 @@ char **child_run_words(const struct child_run *child,
                        const struct value *values, struct err *err)
 {
     const struct step *step = child->step;
-    struct words words = {0};
+    struct word_list words = {0};
     int result = 0;
 
     add_program(&words);
-    add_word(&words, mem_copy_string(step->file));
-    add_word(&words, mem_copy_string("--resume"));
-    add_word(&words, mem_printf("--store=%s", child->store));
-    add_word(&words, mem_printf("--below=%" PRId64 ":%" PRId64, child->run,
-                                child->job));
-    add_word(&words, mem_copy_string("--name"));
-    add_word(&words, name_child(child));
+    word_list_add(&words, mem_copy_string(step->file));
+    word_list_add(&words, mem_copy_string("--resume"));
+    word_list_add(&words, mem_printf("--store=%s", child->store));
+    word_list_add(&words, mem_printf("--below=%" PRId64 ":%" PRId64, child->run,
+                                     child->job));
+    word_list_add(&words, mem_copy_string("--name"));
+    word_list_add(&words, name_child(child));
     for (size_t i = 0; i < step->assignment_count && result == 0; i++)
         result = add_assignment(&words, &step->assignments[i], values, err);
-    add_word(&words, NULL);
     if (result == 0)
         return words.items;
-    template_free_words(words.items);
+    words_free(words.items);
     return NULL;
 }
 

@@ -31,7 +31,7 @@ struct child_run {
     int64_t round;        /* 0: it does not repeat */
 };
 
-/* The words of the job's command, freed with template_free_words; values are
+/* The words of the job's command, freed with words_free; values are
  * those of the step's scope. */
 char **child_run_words(const struct child_run *child,
                        const struct value *values, struct err *err);

@@ -27,7 +27,7 @@ static size_t count_words(struct template *template, const char *text)
     }
     while (words[count] != NULL)
         count++;
-    template_free_words(words);
+    words_free(words);
     return count;
 }
 

@@ -47,7 +47,7 @@ int command_line_expand(const struct job_spec *spec, const struct value *values,
             buf_add_char(out, ' ');
         shell_add_word(words[i], out);
     }
-    template_free_words(words);
+    words_free(words);
     return 0;
 }
 

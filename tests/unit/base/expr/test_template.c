@@ -61,7 +61,7 @@ static char *words_of(struct template *template, const char *v)
         buf_printf(&out, "error: %s", err.text);
     for (size_t i = 0; words != NULL && words[i] != NULL; i++)
         buf_printf(&out, "[%s]", words[i]);
-    template_free_words(words);
+    words_free(words);
     return buf_take(&out);
 }
 

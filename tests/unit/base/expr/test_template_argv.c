@@ -262,7 +262,7 @@ static void assert_argv(struct template *template, const char *text,
         fail_msg("%s: word %zu is %s, not %s", text, count,
                  argv[count] != NULL ? argv[count] : "missing",
                  count < expected->count ? expected->items[count] : "there");
-    template_free_words(argv);
+    words_free(argv);
     template_destroy(template);
 }
 

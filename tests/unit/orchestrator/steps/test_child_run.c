@@ -67,7 +67,7 @@ static void assert_words(char **words, const char *const *wanted)
     for (i = 0; wanted[i] != NULL; i++)
         assert_string_equal(words[i + 1], wanted[i]);
     assert_null(words[i + 1]);
-    template_free_words(words);
+    words_free(words);
 }
 
 static void test_child_run__the_command_says_all(void **state)

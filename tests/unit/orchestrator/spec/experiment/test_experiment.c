@@ -243,7 +243,7 @@ static void test_experiment__templates_see_parameters_and_extras(void **state)
     assert_string_equal(words[3], "48");
     assert_string_equal(words[4], "5");
     assert_null(words[5]); /* momentum is not active */
-    template_free_words(words);
+    words_free(words);
     assert_int_equal(
         template_expand(e->task.environment[1].value, values, &out, &err), 0);
     assert_string_equal(buf_text(&out), "/t/r-3");

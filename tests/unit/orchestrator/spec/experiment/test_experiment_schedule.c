@@ -154,7 +154,7 @@ static void test_experiment_schedule__a_constant_is_the_max(void **state)
     words = template_expand_words(e->task.command, values, &err);
     assert_non_null(words);
     assert_string_equal(words[2], "3");
-    template_free_words(words);
+    words_free(words);
     experiment_destroy(e);
 }
 
