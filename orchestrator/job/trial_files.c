@@ -19,6 +19,7 @@
 
 #include "base/buf.h"
 #include "base/conf/conf.h"
+#include "base/conf/json.h"
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -146,18 +147,12 @@ static int node_json(const struct writing *w, const struct conf_node *node,
         *json = json_object();
         return map_json(w, node, *json);
     case CONF_BOOL:
-        *json = json_boolean(node->boolean);
-        return 0;
     case CONF_INT:
-        *json = json_integer(node->integer);
-        return 0;
     case CONF_REAL:
-        *json = json_from_real(node->real);
-        return 0;
     case CONF_NULL:
         break;
     }
-    *json = json_null();
+    *json = conf_to_json(node);
     return 0;
 }
 

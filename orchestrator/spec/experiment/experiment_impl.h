@@ -22,6 +22,31 @@ extern const struct schema_key experiment_claim_element;
 extern const struct schema_key experiment_executor_keys[];
 /* A line of `setup`. */
 extern const struct schema_key experiment_line_element;
+/* Keys that a trial and a step have alike. */
+#define EXPERIMENT_KEY_WORKDIR                                                 \
+    {                                                                          \
+        .name = "workdir",                                                     \
+        .known_as =                                                            \
+            "cwd working_dir working_directory working-directory chdir",       \
+        .type = SCHEMA_TEXT, .min = 1,                                         \
+        .doc = "The folder in which the command starts, with ${{ }} "          \
+               "templates, such as ${{ dir }}. A relative path starts at "     \
+               "the folder of the file.",                                      \
+        .fallback = "the folder in which smtune run started",                  \
+        .example = "\"${{ file_dir }}/src\"",                                  \
+    }
+#define EXPERIMENT_KEY_SETUP                                                   \
+    {                                                                          \
+        .name = "setup",                                                       \
+        .known_as = "before_script prologue pre_command env_setup",            \
+        .type = SCHEMA_LIST | SCHEMA_TEXT,                                     \
+        .element = &experiment_line_element,                                   \
+        .doc = "Lines of bash before the command, in the same process: a "     \
+               "line may set variables or change the folder. A line that "     \
+               "fails ends the attempt with the cause setup_failed. With "     \
+               "slurm, the lines of executor.setup come first.",               \
+        .fallback = "none", .example = "[source ~/venv/bin/activate]",         \
+    }
 /* The keys of `schedule`. */
 extern const struct schema_key experiment_schedule_keys[];
 /* Search methods that stand for a schedule as well: X(name, search method,

@@ -309,29 +309,8 @@ const struct schema_key experiment_trial_keys[] = {
                     "JSON lines",
         .example = "{val_error: 'val_error=([0-9.]+)'}",
     },
-    {
-        .name = "workdir",
-        .known_as = "cwd working_dir working_directory working-directory chdir",
-        .type = SCHEMA_TEXT,
-        .min = 1,
-        .doc = "The folder in which the command starts, with ${{ }} "
-               "templates, such as ${{ dir }}. A relative path starts at "
-               "the folder of the file.",
-        .fallback = "the folder in which smtune run started",
-        .example = "\"${{ file_dir }}/src\"",
-    },
-    {
-        .name = "setup",
-        .known_as = "before_script prologue pre_command env_setup",
-        .type = SCHEMA_LIST | SCHEMA_TEXT,
-        .element = &experiment_line_element,
-        .doc = "Lines of bash before the command, in the same process: a "
-               "line may set variables or change the folder. A line that "
-               "fails ends the attempt with the cause setup_failed. With "
-               "slurm, the lines of executor.setup come first.",
-        .fallback = "none",
-        .example = "[source ~/venv/bin/activate]",
-    },
+    EXPERIMENT_KEY_WORKDIR,
+    EXPERIMENT_KEY_SETUP,
     {
         .name = "env",
         .known_as = "environment",
