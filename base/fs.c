@@ -97,6 +97,26 @@ int fs_read_regular(const char *path, size_t max_bytes, struct buf *out,
     return rc;
 }
 
+int fs_read_tail(const char *path, size_t max_bytes, struct buf *out)
+{
+    int fd = open_to_read(path, O_NONBLOCK | O_NOCTTY | O_NOFOLLOW, NULL);
+    off_t room = (off_t)max_bytes;
+    struct stat status;
+    ssize_t length = -1;
+
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+        length = pread(fd, buf_reserve(out, max_bytes), max_bytes,
+                       status.st_size > room ? status.st_size - room : 0);
+    close(fd);
+    if (length < 0)
+        return -1;
+    out->length += (size_t)length;
+    out->data[out->length] = '\0';
+    return 0;
+}
+
 int fs_write_all(int fd, const void *data, size_t length)
 {
     const char *bytes = data;

@@ -25,6 +25,10 @@ int fs_read(const char *path, size_t max_bytes, struct buf *out,
 int fs_read_regular(const char *path, size_t max_bytes, struct buf *out,
                     struct err *err);
 
+/* Appends at most the last max_bytes of a file, in the same way; of a link, or
+ * of a file that cannot be read, nothing: -1. */
+int fs_read_tail(const char *path, size_t max_bytes, struct buf *out);
+
 /* Writes all of it, in pieces if need be. -1 with errno when it failed. */
 int fs_write_all(int fd, const void *data, size_t length);
 

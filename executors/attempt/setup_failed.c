@@ -1,40 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "executors/attempt/setup_failed.h"
 
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { TAIL_SIZE = 1024 };
+#include "base/buf.h"
+#include "base/fs.h"
 
-/* The last bytes of a file of the directory, as text; -1: it cannot be read. */
-static int read_tail(const char *directory, const char *name,
-                     char tail[TAIL_SIZE])
+enum { TAIL_BYTES = 1023 };
+
+/* The last bytes of a file of the directory, as text. */
+static int read_tail(const char *directory, const char *name, struct buf *tail)
 {
-    char path[PATH_MAX];
-    struct stat info;
-    ssize_t length = -1;
-    int fd;
+    char *path = fs_join(directory, name);
+    int result = fs_read_tail(path, TAIL_BYTES, tail);
 
-    if (snprintf(path, sizeof(path), "%s/%s", directory, name) >= PATH_MAX)
-        return -1;
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return -1;
-    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
-        off_t rest = TAIL_SIZE - 1;
-
-        length = pread(fd, tail, TAIL_SIZE - 1,
-                       info.st_size > rest ? info.st_size - rest : 0);
-    }
-    close(fd);
-    if (length < 0)
-        return -1;
-    tail[length] = '\0';
-    return 0;
+    free(path);
+    return result;
 }
 
 /* The last line that is not empty, without control characters. */
@@ -55,14 +38,18 @@ static const char *last_line(char *tail)
 
 bool setup_failed_read(const char *directory, char *text, size_t size)
 {
-    char failed[TAIL_SIZE], log[TAIL_SIZE];
-    const char *said;
+    struct buf failed = BUF_INIT, log = BUF_INIT;
+    bool is_there = read_tail(directory, SETUP_FAILED_FILE, &failed) == 0 &&
+                    failed.data[0] != '\0';
+    const char *said = "";
 
-    if (read_tail(directory, SETUP_FAILED_FILE, failed) != 0 ||
-        failed[0] == '\0')
-        return false;
-    said = read_tail(directory, "log", log) == 0 ? last_line(log) : "";
-    snprintf(text, size, "%.*s%s%s%s", (int)size / 2, last_line(failed),
-             said[0] != '\0' ? " (" : "", said, said[0] != '\0' ? ")" : "");
-    return true;
+    if (is_there && read_tail(directory, "log", &log) == 0)
+        said = last_line(log.data);
+    if (is_there)
+        snprintf(text, size, "%.*s%s%s%s", (int)size / 2,
+                 last_line(failed.data), said[0] != '\0' ? " (" : "", said,
+                 said[0] != '\0' ? ")" : "");
+    buf_clear(&log);
+    buf_clear(&failed);
+    return is_there;
 }

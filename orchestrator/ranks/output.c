@@ -326,26 +326,6 @@ void rank_outputs_started(struct rank_outputs *outputs, int rank)
     }
 }
 
-static void read_file_tail(const char *path, struct buf *out)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat status;
-    ssize_t length;
-    off_t at;
-
-    if (fd < 0)
-        return;
-    if (fstat(fd, &status) == 0) {
-        at = status.st_size > TAIL_BYTES ? status.st_size - TAIL_BYTES : 0;
-        length = pread(fd, buf_reserve(out, TAIL_BYTES), TAIL_BYTES, at);
-        if (length > 0) {
-            out->length += (size_t)length;
-            out->data[out->length] = '\0';
-        }
-    }
-    close(fd);
-}
-
 void rank_outputs_tail(struct rank_outputs *outputs, int rank, struct buf *out)
 {
     struct rank_output *output = &outputs->ranks[rank];
@@ -353,7 +333,7 @@ void rank_outputs_tail(struct rank_outputs *outputs, int rank, struct buf *out)
     if (output->tail.length > 0)
         buf_add(out, output->tail.data, output->tail.length);
     else if (output->log_path != NULL)
-        read_file_tail(output->log_path, out);
+        (void)fs_read_tail(output->log_path, TAIL_BYTES, out);
 }
 
 /* ---- the end ---- */

@@ -51,6 +51,28 @@ static void test_fs__read_says_why_it_cannot(void **state)
     free(path);
 }
 
+static void test_fs__a_tail_is_the_end_of_a_file(void **state)
+{
+    char *path = fs_join(*state, "file"), *link = fs_join(*state, "link");
+    struct buf out = BUF_INIT;
+    struct err err;
+
+    assert_int_equal(fs_read_tail(path, 4, &out), -1);
+    assert_int_equal(fs_write_atomic(path, "12345", 5, 0600, &err), 0);
+    buf_add_string(&out, "kept:");
+    assert_int_equal(fs_read_tail(path, 4, &out), 0);
+    assert_string_equal(buf_text(&out), "kept:2345");
+    assert_int_equal(fs_read_tail(path, 9, &out), 0);
+    assert_string_equal(buf_text(&out), "kept:234512345");
+    assert_int_equal(symlink(path, link), 0);
+    assert_int_equal(fs_read_tail(link, 4, &out), -1);
+    assert_int_equal(fs_read_tail(*state, 4, &out), -1);
+    assert_int_equal(out.length, 14);
+    buf_clear(&out);
+    free(link);
+    free(path);
+}
+
 static void test_fs__failed_write_leaves_nothing(void **state)
 {
     char *directory = fs_join(*state, "d");
@@ -186,6 +208,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_fs__write_and_read_back,
                                         make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_fs__read_says_why_it_cannot,
+                                        make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_fs__a_tail_is_the_end_of_a_file,
                                         make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_fs__failed_write_leaves_nothing,
                                         make_folder, remove_folder),
