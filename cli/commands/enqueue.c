@@ -62,14 +62,12 @@ static int list(const struct cli *cli, const struct run_view *view,
 static int read_params(char **words, int count, json_t *params, struct err *err)
 {
     for (int i = 0; i < count; i++) {
-        const char *sign = strchr(words[i], '=');
-        char *name;
+        const char *value;
+        char *name = enqueue_part_word(words[i], &value, err);
 
-        if (sign == NULL || sign == words[i])
-            return err_set(err, ERR_USAGE, "'%s': expected NAME=VALUE",
-                           words[i]);
-        name = mem_copy_bytes(words[i], (size_t)(sign - words[i]));
-        json_object_set_new(params, name, json_from_text(sign + 1));
+        if (name == NULL)
+            return -1;
+        json_object_set_new(params, name, json_from_text(value));
         free(name);
     }
     return 0;

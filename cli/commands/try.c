@@ -21,10 +21,12 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "cli/cmd.h"
+#include "cli/drive/enqueue_setting.h"
 #include "cli/drive/foreground.h"
 #include "cli/drive/log_reading.h"
 #include "cli/drive/trial_run.h"
 #include "cli/show/run/run_view.h"
+#include "cli/term/output.h"
 #include "orchestrator/search/dry_run.h"
 #include "orchestrator/spec/spec.h"
 
@@ -207,57 +209,58 @@ static void print_table(const struct attempt_try *t)
 static void print_json(const struct attempt_try *t)
 {
     const struct outcome *outcome = &t->outcome;
-    struct buf text = BUF_INIT;
     uint64_t resource;
     int64_t all_ms = reckon_ms(t, &resource);
-    json_t *json =
-        json_pack("{sosososIsosososo}", "state", json_from_text(outcome->state),
-                  "cause", json_from_text(outcome->cause), "text",
-                  json_text_unless_empty(outcome->text), "took_ms",
-                  (json_int_t)outcome->took_ms, "memory_bytes",
-                  json_int_unless(outcome->memory_bytes, 0), "resource",
-                  json_int_unless(outcome->resource_used, 0), "metrics",
-                  log_reading_json(t->reading), "all_trials_ms",
-                  json_int_unless(all_ms, 0));
 
-    json_print_pretty(json, &text);
-    fputs(buf_text(&text), stdout);
-    json_decref(json);
-    buf_clear(&text);
+    output_json(json_pack("{sosososIsosososo}", "state",
+                          json_from_text(outcome->state), "cause",
+                          json_from_text(outcome->cause), "text",
+                          json_text_unless_empty(outcome->text), "took_ms",
+                          (json_int_t)outcome->took_ms, "memory_bytes",
+                          json_int_unless(outcome->memory_bytes, 0), "resource",
+                          json_int_unless(outcome->resource_used, 0), "metrics",
+                          log_reading_json(t->reading), "all_trials_ms",
+                          json_int_unless(all_ms, 0)));
 }
 
 /* ---- the command ---- */
+
+/* Adds NAME=VALUE, of which the value is YAML. */
+static int add_param(json_t *setting, const char *word, struct err *err)
+{
+    const char *value;
+    char *name = enqueue_part_word(word, &value, err);
+    struct conf_doc *doc =
+        name != NULL ? conf_parse(value, strlen(value), NULL) : NULL;
+
+    if (doc != NULL)
+        json_object_set_new(setting, name, conf_to_json(conf_root(doc)));
+    else if (name != NULL)
+        err_set(err, ERR_USAGE, "'%s': expected NAME=VALUE", word);
+    free(name);
+    if (doc == NULL)
+        return -1;
+    conf_destroy(doc);
+    return 0;
+}
 
 /* "enqueue=[{...}]" of the values; NULL with an error. */
 static char *enqueue_word(const struct opt_texts *params, struct err *err)
 {
     json_t *setting = json_object();
     struct buf word = BUF_INIT;
+    int result = 0;
 
-    for (size_t i = 0; i < params->count; i++) {
-        const char *equals = strchr(params->items[i], '=');
-        struct conf_doc *doc =
-            equals != NULL ? conf_parse(equals + 1, strlen(equals + 1), NULL)
-                           : NULL;
-        char *name;
-
-        if (doc == NULL) {
-            err_set(err, ERR_USAGE, "'%s': expected NAME=VALUE",
-                    params->items[i]);
-            json_decref(setting);
-            return NULL;
-        }
-        name = mem_copy_bytes(params->items[i],
-                              (size_t)(equals - params->items[i]));
-        json_object_set_new(setting, name, conf_to_json(conf_root(doc)));
-        conf_destroy(doc);
-        free(name);
-    }
+    for (size_t i = 0; i < params->count && result == 0; i++)
+        result = add_param(setting, params->items[i], err);
     buf_add_string(&word, "enqueue=[");
     json_print(setting, &word);
     buf_add_char(&word, ']');
     json_decref(setting);
-    return buf_take(&word);
+    if (result == 0)
+        return buf_take(&word);
+    buf_clear(&word);
+    return NULL;
 }
 
 static int run_trial(struct attempt_try *t, const char *path,

@@ -227,17 +227,12 @@ static int check_file(struct report *report, const char *file, struct err *err)
 
 static int finish(struct report *report, int status, struct err *err)
 {
-    struct buf out = BUF_INIT;
-
     if (report->rows != NULL && status < 0)
         output_destroy(report->rows);
     else if (report->rows != NULL && output_finish(report->rows, err) < 0)
         status = -1;
-    if (report->list != NULL && status >= 0) {
-        json_print_pretty(report->list, &out);
-        fputs(buf_text(&out), stdout);
-        buf_clear(&out);
-    }
+    if (report->list != NULL && status >= 0)
+        output_json(json_incref(report->list));
     json_decref(report->list);
     return status;
 }
@@ -260,18 +255,10 @@ static int read_log(const char *path, struct log_reading *reading,
 
 static void show_log(const struct cli *cli, const struct log_reading *reading)
 {
-    struct buf out = BUF_INIT;
-    json_t *json;
-
-    if (cli->output == OUTPUT_TABLE) {
+    if (cli->output == OUTPUT_TABLE)
         log_reading_print(reading);
-        return;
-    }
-    json = log_reading_json(reading);
-    json_print_pretty(json, &out);
-    fputs(buf_text(&out), stdout);
-    buf_clear(&out);
-    json_decref(json);
+    else
+        output_json(log_reading_json(reading));
 }
 
 /* 0: every objective has a value, 1: not, 3: the file is wrong. */

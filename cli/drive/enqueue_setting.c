@@ -1,13 +1,31 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A setting goes to the run's engine, or into the record where it has none. The
+ * run's lock decides which, so that it is added exactly once.
+ */
 #include "cli/drive/enqueue_setting.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/conf/diag.h"
+#include "base/mem.h"
 #include "orchestrator/run/control_once.h"
 #include "orchestrator/run/enqueue.h"
 #include "orchestrator/run/run.h"
 #include "store/store.h"
+
+char *enqueue_part_word(const char *word, const char **value, struct err *err)
+{
+    const char *sign = strchr(word, '=');
+
+    if (sign == NULL || sign == word) {
+        err_set(err, ERR_USAGE, "'%s': expected NAME=VALUE", word);
+        return NULL;
+    }
+    *value = sign + 1;
+    return mem_copy_bytes(word, (size_t)(sign - word));
+}
 
 /* Holding the run's lock, so that no engine begins meanwhile. */
 static int put(const char *directory, int64_t id, const json_t *params,

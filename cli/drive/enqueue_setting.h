@@ -23,6 +23,10 @@ struct enqueue_reply {
     bool is_waited; /* the run has no engine: it is tried once it goes on */
 };
 
+/* Parts NAME=VALUE: the name, the caller's to free, and *value in the word.
+ * NULL (ERR_USAGE): it is none. */
+char *enqueue_part_word(const char *word, const char **value, struct err *err);
+
 /*
  * Has a run try a setting next: through its engine or, where it has none, in
  * the record. ERR_BUSY where the run is over, or has no trial left for it.

@@ -297,6 +297,16 @@ static void print_object(const struct cli *cli,
     }
 }
 
+void output_json(json_t *json)
+{
+    struct buf text = BUF_INIT;
+
+    json_print_pretty(json, &text);
+    fputs(buf_text(&text), stdout);
+    buf_clear(&text);
+    json_decref(json);
+}
+
 int output_object(const struct cli *cli, const struct table_column *columns,
                   const struct value *cells, size_t count, struct err *err)
 {

@@ -78,6 +78,9 @@ void output_destroy(struct output *output);
 json_t *output_to_json(const struct table_column *columns,
                        const struct value *cells, size_t count);
 
+/* A document for a program, indented; takes the reference. */
+void output_json(json_t *json);
+
 /* One object instead of rows: in a table `key: value` lines, in JSON one
  * object. Same cells and columns. */
 int output_object(const struct cli *cli, const struct table_column *columns,

@@ -101,10 +101,10 @@ const char *trial_columns_alias(const struct trial_columns *columns)
     return view->metrics[0];
 }
 
+/* alias: trial_columns_alias(). */
 static bool is_called(const struct trial_columns *columns, size_t i,
-                      const char *name)
+                      const char *alias, const char *name)
 {
-    const char *alias = trial_columns_alias(columns);
     char *full;
     bool is_same;
 
@@ -122,8 +122,10 @@ static bool is_called(const struct trial_columns *columns, size_t i,
 int trial_columns_find(const struct trial_columns *columns, const char *name,
                        size_t *place)
 {
+    const char *alias = trial_columns_alias(columns);
+
     for (*place = 0; *place < columns->count; ++*place)
-        if (is_called(columns, *place, name))
+        if (is_called(columns, *place, alias, name))
             return 0;
     return text_unknown("column", name, (const char *const *)columns->names,
                         columns->count, ERR_USAGE, columns->err);
