@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/text.h"
+#include "base/screen.h"
 #include "cli/show/jobs/run_jobs.h"
 #include "orchestrator/job/states.h"
 #include "store/store.h"
@@ -67,7 +67,7 @@ static void print_lines(const char *at)
     while (*at != '\0') {
         size_t bytes = strcspn(at, "\n");
 
-        text_escape(at, bytes, &line);
+        screen_line(at, bytes, &line);
         fprintf(stderr, "    %s\n", buf_text(&line));
         buf_truncate(&line, 0);
         at += bytes + (at[bytes] == '\n');
@@ -176,15 +176,22 @@ int failed_jobs_print(const struct run_view *view, const struct step_list *list,
 static char *last_line(char *text, size_t length)
 {
     struct buf line = BUF_INIT;
-    char *begin;
 
-    while (length > 0 && strchr(" \t\r\n", text[length - 1]) != NULL)
-        length--;
-    begin = text + length;
-    while (begin > text && begin[-1] != '\n' && begin[-1] != '\r')
-        begin--;
-    length -= (size_t)(begin - text);
-    text_escape(begin, length < LINE_BYTES ? length : LINE_BYTES, &line);
+    while (length > 0 && line.length == 0) {
+        char *begin = text + length;
+
+        while (begin > text && begin[-1] != '\n')
+            begin--;
+        screen_line(begin, (size_t)(text + length - begin), &line);
+        length = (size_t)(begin - text) - (begin > text);
+    }
+    if (line.length > LINE_BYTES) {
+        size_t end = LINE_BYTES;
+
+        while (end > 0 && ((unsigned char)line.data[end] & 0xc0) == 0x80)
+            end--; /* within a character */
+        buf_truncate(&line, end);
+    }
     return line.length > 0 ? buf_take(&line) : NULL;
 }
 
