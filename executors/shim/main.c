@@ -15,6 +15,7 @@
 #include "executors/shim/options.h"
 #include "executors/shim/order.h"
 #include "executors/shim/pilot.h"
+#include "executors/shim/tty.h"
 
 /*
  * smtune-shim: the small program between the engine and a command. It claims
@@ -101,8 +102,11 @@ int main(int argc, char **argv)
     struct err err = {ERR_NONE, "", 0, 0, ""};
     int first = shim_options_parse(&options, argc, argv), status;
 
-    own_files((int)options.agent_fd);
-    if (options.agent_fd >= 0)
+    if (!options.with_tty) /* which hands all files on to its command */
+        own_files((int)options.agent_fd);
+    if (options.with_tty)
+        status = tty_run(argv + first, &err);
+    else if (options.agent_fd >= 0)
         status =
             become_agent((int)options.agent_fd, &err) == 0 ? 0 : SHIM_FAILED;
     else if (options.pilot != NULL)

@@ -33,6 +33,8 @@ static const struct row rows[] = {
     {"grace", "MS", NUMBER, AT(grace_ms),
      "time from SIGTERM to SIGKILL (10000)"},
     {"no-cgroup", "", FLAG, AT(without_cgroups), "use no control group"},
+    {"tty", "", FLAG, AT(with_tty),
+     "run COMMAND on a pseudo-terminal and copy its output; no DIRECTORY"},
     {"agent", "FD", NUMBER, AT(agent_fd), "serve an engine on this socket"},
     {"order", "DIR", TEXT, AT(order),
      "run the command of the file `order` in DIR"},
@@ -65,6 +67,7 @@ static void print_usage(FILE *out)
         "usage: smtune-shim [options] DIRECTORY -- COMMAND [ARGUMENT]...\n"
         "       smtune-shim --order DIR|--orders FILE|--pilot DIR [options]\n"
         "       smtune-shim --agent FD\n"
+        "       smtune-shim --tty -- COMMAND [ARGUMENT]...\n"
         "\n"
         "Runs the command as an attempt in DIRECTORY. Creates `claim` there,\n"
         "writes the output to `log`, and writes `exit` at the end. Exits with\n"
@@ -147,7 +150,8 @@ int shim_options_parse(struct shim_options *options, int argc, char **argv)
         exit(SHIM_USAGE);
     }
     if (options->agent_fd < 0 && options->order == NULL &&
-        options->orders == NULL && options->pilot == NULL && argc - optind < 2)
+        options->orders == NULL && options->pilot == NULL &&
+        argc - optind < (options->with_tty ? 1 : 2))
         refuse();
     return optind;
 }

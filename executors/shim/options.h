@@ -11,6 +11,7 @@ struct shim_options {
     int64_t attempt, time_ms, memory_bytes;
     int64_t grace_ms; /* 10000 */
     bool without_cgroups;
+    bool with_tty;    /* run the command on a terminal, and nothing else */
     int64_t agent_fd; /* -1 */
 
     const char *order;      /* directory with `order` */

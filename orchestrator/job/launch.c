@@ -9,6 +9,7 @@
 #include "base/compiler.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "executors/attempt/shim_path.h"
 #include "orchestrator/job/channels.h"
 #include "orchestrator/job/env_list.h"
 #include "orchestrator/job/launch_env.h"
@@ -120,6 +121,35 @@ static int expand(struct launch *launch, const struct launch_order *order,
     return result;
 }
 
+/* Puts words in front of the others, and takes them. */
+static void put_in_front(struct launch *launch, char *const *before,
+                         size_t before_count)
+{
+    size_t count = 0;
+
+    while (launch->argv[count] != NULL)
+        count++;
+    launch->argv = mem_resize(launch->argv, before_count + count + 1,
+                              sizeof(*launch->argv));
+    memmove(launch->argv + before_count, launch->argv,
+            (count + 1) * sizeof(*launch->argv));
+    memcpy(launch->argv, before, before_count * sizeof(*before));
+}
+
+static int start_on_tty(struct launch *launch, struct err *err)
+{
+    char *const before[] = {shim_path(err), mem_copy_string("--tty"),
+                            mem_copy_string("--")};
+
+    if (before[0] != NULL) {
+        put_in_front(launch, before, ARRAY_LEN(before));
+        return 0;
+    }
+    free(before[1]);
+    free(before[2]);
+    return -1;
+}
+
 /* Puts `smtune launch` in front of the words. */
 static void start_as_ranks(struct launch *launch,
                            const struct resources *resources)
@@ -134,15 +164,8 @@ static void start_as_ranks(struct launch *launch,
         mem_printf("--logs=%s", launch->directory),
         mem_copy_string("--"),
     };
-    size_t count = 0;
 
-    while (launch->argv[count] != NULL)
-        count++;
-    launch->argv = mem_resize(launch->argv, ARRAY_LEN(before) + count + 1,
-                              sizeof(*launch->argv));
-    memmove(launch->argv + ARRAY_LEN(before), launch->argv,
-            (count + 1) * sizeof(*launch->argv));
-    memcpy(launch->argv, before, sizeof(before));
+    put_in_front(launch, before, ARRAY_LEN(before));
     free(folder);
 }
 
@@ -261,7 +284,8 @@ struct launch *launch_create(const struct launch_site *site,
         mem_printf("%s/checkpoints", launch->ml_directory);
     launch->directory = workspace_attempt_directory(
         site->workspaces, order->job, order->attempt_number);
-    if (prepare(launch, site, order, err) != 0) {
+    if (prepare(launch, site, order, err) != 0 ||
+        (order->task->has_tty && start_on_tty(launch, err) != 0)) {
         launch_destroy(launch);
         return NULL;
     }

@@ -130,8 +130,17 @@ static void set_channels(struct env_list *env, const struct launch_env *launch)
     json_decref(names);
 }
 
+/* Python writes to a file in blocks, so a schedule would see the values of a
+ * trial at its end. */
+static void set_unbuffered(struct env_list *env)
+{
+    if (env_list_get(env, "PYTHONUNBUFFERED") == NULL)
+        env_list_set(env, "PYTHONUNBUFFERED", "1");
+}
+
 void launch_env_set(struct env_list *env, const struct launch_env *names)
 {
+    set_unbuffered(env);
     set_own_names(env, names);
     set_resources(env, names->resources);
     set_limit(env, "SMTUNE_RESOURCE", names->resource);

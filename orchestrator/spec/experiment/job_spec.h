@@ -92,6 +92,7 @@ struct job_file {
 struct job_spec {
     bool has_checkpoints; /* it goes on where an attempt before stopped */
     struct template *command;
+    bool has_tty;  /* its output goes to a pseudo-terminal */
     bool is_shell; /* command is a script for /bin/sh -c, else words */
     const char *interpreter; /* of a script: bash; NULL: /bin/sh */
     const char **setup;      /* [setup_count] lines of bash before it */

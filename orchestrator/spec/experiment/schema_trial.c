@@ -303,10 +303,14 @@ const struct schema_key experiment_trial_keys[] = {
                "with a PCRE2 regex each, whose first group (or the one "
                "named `value`) is the number and a group named `step` the "
                "step. A name without a regex is found as NAME=NUMBER, "
-               "NAME: NUMBER and in JSON lines. A line that begins with "
-               "[rank N], as from smtune launch, is ignored unless N is 0.",
+               "NAME: NUMBER, NAME NUMBER, in JSON lines (a nested number "
+               "is OUTER/INNER) and as a column of a table. Case and "
+               "separators may differ: Val loss is val_loss. A line that "
+               "begins with [rank N], as from smtune launch, is ignored "
+               "unless N is 0.",
         .fallback = "every NAME=NUMBER and NAME: NUMBER, and the numbers of "
-                    "JSON lines",
+                    "JSON lines; for the objective and constraints also the "
+                    "other forms",
         .example = "{val_error: 'val_error=([0-9.]+)'}",
     },
     EXPERIMENT_KEY_WORKDIR,
@@ -366,6 +370,17 @@ const struct schema_key experiment_trial_keys[] = {
         .fallback = "after all rules: node_fail, preempted, lost and "
                     "exit:75 are retried 3 times, a second later",
         .example = "[{match: oom, max: 2, scale: {memory: 2}}]",
+    },
+    {
+        .name = "tty",
+        .known_as = "pty terminal unbuffered",
+        .type = SCHEMA_BOOL,
+        .doc = "Whether the output of a trial goes to a pseudo-terminal of "
+               "80 columns, without echo. Programs that keep their output "
+               "until a block is full (R, Julia, C) then write each line at "
+               "once. Python needs no terminal: PYTHONUNBUFFERED=1 is set.",
+        .fallback = "false",
+        .example = "true",
     },
     {
         .name = "checkpoints",

@@ -49,6 +49,7 @@ static void find_uses(const struct job_spec_build *t,
     struct experiment *experiment = build->experiment;
     struct schedule *schedule = &experiment->schedule;
 
+    experiment->task.has_tty = conf_read_bool(trial, "tty", false);
     experiment->task.has_checkpoints = conf_read_bool(
         trial, "checkpoints",
         job_spec_reads(t, trial, column_index(build, "checkpoint_dir"),

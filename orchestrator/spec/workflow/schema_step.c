@@ -492,6 +492,15 @@ const struct schema_key workflow_step_keys[] = {
         .example = "[{match: oom, max: 2, scale: {memory: 2}}]",
     },
     {
+        .name = "tty",
+        .known_as = "pty terminal unbuffered",
+        .type = SCHEMA_BOOL,
+        .doc = "Whether the output goes to a pseudo-terminal of 80 columns, "
+               "without echo, so that programs write each line at once.",
+        .fallback = "false",
+        .example = "true",
+    },
+    {
         .name = "checkpoints",
         .type = SCHEMA_BOOL,
         .doc = "Whether a retried copy resumes from a checkpoint in its "

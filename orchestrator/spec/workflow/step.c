@@ -54,6 +54,7 @@ static const struct {
     {"workdir", TASK},
     {"setup", TASK},
     {"env", TASK},
+    {"tty", TASK},
     {"channels", TASK},
     {"resources", TASK | BELOW},
     {"timeout", TASK | BELOW},
@@ -451,6 +452,7 @@ static void build_task(struct step_build *s)
     job_spec_build_environment(&s->task, conf_get(map, "env"));
     build_channels(s);
     build_metrics(s);
+    s->task.task->has_tty = conf_read_bool(map, "tty", false);
     s->task.task->has_checkpoints = conf_read_bool(
         map, "checkpoints",
         job_spec_reads(&s->task, map, checkpoint_dir, "SMTUNE_CHECKPOINT_DIR"));
