@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Attempts, and what they say. */
+#include <math.h>
+
 #include "base/value.h"
 #include "store/event.h"
 #include "store/rows.h"
@@ -164,16 +166,19 @@ static int metric_name_id(struct store *store, const char *name, int64_t *id,
 int store_add_metric(struct store *store, const struct metric_new *metric,
                      struct err *err)
 {
+    const double whole = floor(metric->step);
     int64_t name_id;
 
     if (metric_name_id(store, metric->name, &name_id, err) < 0)
         return -1;
-    return store_change(
-        store, REPLACE_METRIC,
-        VALUES(value_int(metric->job), value_int(name_id),
-               value_int(metric->step), value_real(metric->value),
-               value_int(metric->attempt), value_int(metric->time_ms)),
-        err);
+    return store_change(store, REPLACE_METRIC,
+                        VALUES(value_int(metric->job), value_int(name_id),
+                               whole == metric->step ? value_int((int64_t)whole)
+                                                     : value_real(metric->step),
+                               value_real(metric->value),
+                               value_int(metric->attempt),
+                               value_int(metric->time_ms)),
+                        err);
 }
 
 int store_thin_metric(struct store *store, int64_t job, const char *name,

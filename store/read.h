@@ -231,8 +231,8 @@ int store_each_attempt_after(struct store *store, int64_t run,
 
 struct metric_row {
     const char *name;
-    int64_t step, attempt, time_ms; /* the attempt's id */
-    double value;
+    int64_t attempt, time_ms; /* the attempt's id */
+    double step, value;
 };
 
 /* Name by name, each by step. */
@@ -254,8 +254,8 @@ struct point_query {
 };
 
 struct point_row {
-    int64_t number, step, time_ms;
-    double value;
+    int64_t number, time_ms;
+    double step, value;
 };
 
 /* By number, each by step. */

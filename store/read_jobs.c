@@ -118,7 +118,7 @@ static int each_metric(struct store *store, sqlite3_stmt *statement,
         return -1;
     while ((result = store_step(store, statement, err)) > 0) {
         metric.name = store_column_text(statement, 0);
-        metric.step = sqlite3_column_int64(statement, 1);
+        metric.step = sqlite3_column_double(statement, 1);
         metric.attempt = sqlite3_column_int64(statement, 2);
         metric.time_ms = sqlite3_column_int64(statement, 3);
         metric.value = store_column_real(statement, 4);
@@ -197,7 +197,7 @@ int store_each_point(struct store *store, const struct point_query *query,
         return -1;
     while ((result = store_step(store, statement, err)) > 0) {
         point.number = sqlite3_column_int64(statement, 0);
-        point.step = sqlite3_column_int64(statement, 1);
+        point.step = sqlite3_column_double(statement, 1);
         point.value = store_column_real(statement, 2);
         point.time_ms = sqlite3_column_int64(statement, 3);
         result = row(user, &point);

@@ -261,7 +261,7 @@ struct metric_new {
     int64_t job;
     int64_t attempt; /* its id */
     const char *name;
-    int64_t step;
+    double step;
     double value; /* may be NaN or infinite */
     int64_t time_ms;
 };

@@ -11,31 +11,32 @@
 struct buf;
 
 /*
- * Finds metrics in what a trial writes. Bytes go in as they come, in any
- * pieces; out come (name, step, value). Memory is bounded whatever is fed:
- * of a line longer than 64 KiB the rest is skipped (and the word that was cut
- * in two), of more than 1000 names the later ones; NUL and binary bytes are
- * just bytes. A carriage return ends a line too. Escape sequences for colours
- * are taken out first.
+ * Finds metrics in the output of a trial. Bytes go in as they come, in any
+ * pieces; out come (name, step, value). Memory is bounded whatever is fed: of a
+ * line longer than 64 KiB the rest is skipped (and the word that was cut in
+ * two), of more than 1000 names the later ones; NUL and binary bytes are just
+ * bytes. Escape sequences of terminals are taken out first.
  *
  * Built-in patterns, used where no regex is given: NAME=NUMBER and
- * NAME: NUMBER anywhere in a line, with blanks around the sign or none, and
- * with the name in quotes (so Python's dicts are read too); and lines that are
- * one JSON object, whose numeric members are metrics: nan, inf and null
- * (which is nan) included, also as "nan", "inf" and "-inf", nested values not.
- * A name is [A-Za-z_][A-Za-z0-9_./-]*. NUMBER is decimal (1, -1.5e-3, .5, 5.)
- * or nan, inf, infinity in any case, with a sign. What goes on with a letter,
- * a digit or '_' is none (0x10, 12ms, 1_000), nor is a piece of a date, a time
- * or a version (1.2.3); 93.5% and 3/10 are 93.5 and 3.
+ * NAME: NUMBER anywhere in a line, with blanks around the sign or none, with
+ * the name in quotes too (Python's dicts); and lines that are one JSON object,
+ * whose numeric members are metrics: a nested one is OUTER/INNER, null is nan.
+ * base/metrics/name.h has the form of a name, number.h that of a number.
+ *   A word like train, val or test before a name belongs to it: "Val loss: 0.3"
+ * is val_loss. Names that are asked for are found in more forms: with other
+ * case or another separator, before a blank or a line of a table in place of
+ * the sign, and as columns of a table.
  *
- * A line with "[rank N]" in front is passed over unless N is 0: the ranks of a
- * program mostly say the same, and it is to count once.
+ * A line of another rank than 0 ("[rank 3]" or "rank 3:" in front) is ignored.
  *
- * The step of a metric is that of a member or pair of the same line called
- * step, epoch, iteration or iter (the first of these that is there, without
- * case, and is a whole number), which is then no metric itself unless a rule
- * names it; else one more than that metric's last step, from 1 (or from behind
- * the step that its reader was made with).
+ * The step of a metric is the number that its line names (base/metrics/step.h);
+ * else, in text, that of the last line that named one ("Epoch 3/9" above its
+ * metrics); else one more than the metric's last step, from 1 or from behind
+ * the step that its reader was made with. A step may have a fraction.
+ *   What names no step of its own makes no second unit of a step: a refresh of
+ * a progress bar, a line that ends with a carriage return, replaces the one
+ * before; a name counts once in a line; "best loss=1" beside "loss=2" does not
+ * count, nor does a value that another sentence repeats.
  */
 
 struct metric_rule {
@@ -46,11 +47,18 @@ struct metric_rule {
                           for this name alone */
 };
 
+/* A point of a metric's curve. */
+struct metric_point {
+    const char *name;
+    double step;
+    double value;
+    bool is_counted; /* nothing names the step: it is a number of lines */
+};
+
 struct metric_rules; /* compiled once, shared by many readers */
 struct metric_reader;
 
-typedef void (*metric_fn)(void *user, const char *name, int64_t step,
-                          double value);
+typedef void (*metric_fn)(void *user, const struct metric_point *point);
 
 /*
  * With count 0 every NAME=NUMBER is a metric; otherwise rules name them all
@@ -62,9 +70,13 @@ typedef void (*metric_fn)(void *user, const char *name, int64_t step,
 struct metric_rules *metric_rules_create(const struct metric_rule *rules,
                                          size_t count, struct err *err);
 void metric_rules_destroy(struct metric_rules *rules);
+/* The name is asked for, in addition to all others, unless a rule has it. */
+void metric_rules_ask(struct metric_rules *rules, const char *name);
+/* The name of the resource that steps count, which a schedule gives. */
+void metric_rules_set_resource(struct metric_rules *rules, const char *name);
 
-/* rules NULL: nothing is found. last_step: where the writer goes on; 0: it
- * begins. */
+/* rules NULL: nothing is found. last_step: the step that the writer continues
+ * from; 0: it begins. */
 struct metric_reader *metric_reader_create(struct metric_rules *rules,
                                            int64_t last_step);
 void metric_reader_destroy(struct metric_reader *reader);
@@ -75,9 +87,10 @@ void metric_reader_reserve(struct metric_reader *reader, const char *name);
 int64_t metric_reader_left_out(const struct metric_reader *reader);
 void metric_reader_feed(struct metric_reader *reader, const void *bytes,
                         size_t length, metric_fn found, void *user);
-/* The file is at its end: a last line without a newline counts. */
-void metric_reader_finish(struct metric_reader *reader, metric_fn found,
-                          void *user);
+/* The file is at its end. is_whole: its writer came to its end, too, so a last
+ * line without a newline counts, and the last state of a progress bar. */
+void metric_reader_finish(struct metric_reader *reader, bool is_whole,
+                          metric_fn found, void *user);
 
 /* Appends one JSON line for $SMTUNE_METRICS, with its newline, from "k=v"
  * words; `step=N` is the step. ERR_USAGE names a word that is not

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "base/metrics/scan.h"
+#include "base/metrics/number.h"
 #include "base/regex.h"
 
 struct metric_regex {
@@ -56,7 +56,7 @@ static bool group_number(const struct metric_regex *regex, const char *line,
     size_t start, end;
 
     return regex_group(regex->regex, group, &start, &end) &&
-           metric_scan_number(line + start, line + end, value) == end - start;
+           metric_scan_value(line + start, line + end, value) == end - start;
 }
 
 int metric_regex_match(struct metric_regex *regex, const char *line,

@@ -13,7 +13,8 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/metrics/scan.h"
+#include "base/metrics/name.h"
+#include "base/metrics/number.h"
 
 static const double exact_max = 9007199254740992.0; /* 2^53 */
 

@@ -1,189 +1,80 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/metrics/scan.h"
 
-#include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-#include "base/compiler.h"
-#include "base/mem.h"
-
-enum { NUMBER_MAX = 400 };
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_word(char c)
-{
-    return is_letter(c) || is_digit(c);
-}
-
-static bool is_name_char(char c)
-{
-    return is_word(c) || c == '.' || c == '/' || c == '-';
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-bool metric_is_name(const char *text, size_t length)
-{
-    if (length == 0 || length > METRIC_NAME_MAX || !is_letter(text[0]))
-        return false;
-    for (size_t i = 1; i < length; i++)
-        if (!is_name_char(text[i]))
-            return false;
-    return true;
-}
+#include "base/metrics/name.h"
+#include "base/metrics/number.h"
+#include "base/metrics/step.h"
 
 static const char *skip_blanks(const char *at, const char *end)
 {
-    while (at < end && is_blank(*at))
+    while (at < end && metric_is_blank(*at))
         at++;
     return at;
 }
 
-static const char *skip_digits(const char *at, const char *end)
+/* The name in quotes whose closing quote is before `at`; its length, 0: none.
+ */
+static size_t quoted_name(const char *line, const char *at, const char **name)
 {
-    while (at < end && is_digit(*at))
-        at++;
-    return at;
-}
-
-/* Behind the decimal at `at`, or NULL. */
-static const char *decimal_end(const char *at, const char *end)
-{
-    const char *whole = skip_digits(at, end);
-    size_t digits = (size_t)(whole - at);
-    const char *exponent;
-
-    at = whole;
-    if (at < end && *at == '.') {
-        at = skip_digits(at + 1, end);
-        digits += (size_t)(at - whole - 1);
-    }
-    if (digits == 0)
-        return NULL;
-    if (at == end || (*at != 'e' && *at != 'E'))
-        return at;
-    exponent = at + 1;
-    if (exponent < end && (*exponent == '+' || *exponent == '-'))
-        exponent++;
-    return exponent < end && is_digit(*exponent) ? skip_digits(exponent, end)
-                                                 : at;
-}
-
-/* Behind nan, inf or infinity at `at`, or NULL. */
-static const char *special_end(const char *at, const char *end, double *value)
-{
-    static const struct {
-        const char *word;
-        double value;
-    } specials[] = {
-        {"nan", (double)NAN},
-        {"infinity", HUGE_VAL},
-        {"inf", HUGE_VAL},
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(specials); i++) {
-        size_t length = strlen(specials[i].word);
-
-        if ((size_t)(end - at) >= length &&
-            strncasecmp(at, specials[i].word, length) == 0) {
-            *value = specials[i].value;
-            return at + length;
-        }
-    }
-    return NULL;
-}
-
-static bool goes_on(const char *at, const char *end)
-{
-    char next;
-
-    if (at == end)
-        return false;
-    if (is_word(*at))
-        return true;
-    next = at + 1 < end ? at[1] : ' ';
-    if (*at == ':')
-        return is_digit(next);
-    return (*at == '.' || *at == '-' || *at == '+') && is_word(next);
-}
-
-size_t metric_scan_number(const char *text, const char *end, double *value)
-{
-    bool negative = text < end && *text == '-';
-    const char *start = text + (negative || (text < end && *text == '+'));
-    const char *behind = special_end(start, end, value);
-    char copy[NUMBER_MAX + 1];
-
-    if (behind == NULL) {
-        behind = decimal_end(start, end);
-        if (behind == NULL || behind - start > NUMBER_MAX)
-            return 0;
-        memcpy(copy, start, (size_t)(behind - start));
-        copy[behind - start] = '\0';
-        *value = strtod(copy, NULL);
-    }
-    if (goes_on(behind, end))
-        return 0;
-    if (negative)
-        *value = -*value;
-    return (size_t)(behind - text);
-}
-
-static void add_pair(struct metric_pairs *pairs, const char *name,
-                     size_t length, double value)
-{
-    if (pairs->count == METRIC_LINE_MAX_PAIRS)
-        return;
-    pairs->items = mem_grow(pairs->items, pairs->count, &pairs->capacity,
-                            sizeof(*pairs->items));
-    pairs->items[pairs->count++] = (struct metric_pair){name, length, value};
-}
-
-/* NAME=NUMBER, NAME: NUMBER, "NAME": NUMBER around the sign at `at`. */
-static void scan_around(const char *line, const char *end, const char *at,
-                        struct metric_pairs *pairs)
-{
-    const char *name_end = at, *name, *number;
+    const char *close = at - 1, *open = close;
     size_t length;
-    double value;
-    char quote;
 
-    while (name_end > line && is_blank(name_end[-1]))
-        name_end--;
-    quote = name_end > line ? name_end[-1] : '\0';
-    name_end -= quote == '"' || quote == '\'';
-    name = name_end;
-    while (name > line && is_name_char(name[-1]) &&
-           name_end - name <= METRIC_NAME_MAX)
-        name--;
-    if (!metric_is_name(name, (size_t)(name_end - name)))
-        return;
-    if ((quote == '"' || quote == '\'') && (name == line || name[-1] != quote))
-        return;
+    do {
+        if (open == line || close - open > METRIC_NAME_MAX)
+            return 0;
+        open--;
+    } while (*open != *close);
+    *name = open + 1;
+    length = (size_t)(close - *name);
+    if (memchr(*name, '"', length) != NULL ||
+        memchr(*name, '=', length) != NULL)
+        return 0;
+    return metric_is_quoted_name(*name, length) ? length : 0;
+}
+
+/* The name that ends before `at`, with blanks between; its length, 0: none. */
+static size_t name_before(const char *line, const char *at,
+                          struct metric_pair *pair)
+{
+    const char *start;
+
+    while (at > line && metric_is_blank(at[-1]))
+        at--;
+    pair->lead = 0;
+    if (at > line && (at[-1] == '"' || at[-1] == '\''))
+        return quoted_name(line, at, &pair->name);
+    start = metric_name_start(line, at);
+    if (!metric_is_name(start, (size_t)(at - start)))
+        return 0;
+    pair->lead = metric_name_lead(line, start);
+    pair->name = start - pair->lead;
+    return (size_t)(at - pair->name);
+}
+
+/* NAME=NUMBER, NAME: NUMBER, "NAME": NUMBER around the sign at `at`. Returns
+ * where to go on. */
+static const char *scan_around(const char *line, const char *end,
+                               const char *at, struct metric_pairs *pairs)
+{
+    struct metric_pair pair;
+    const char *number;
+    size_t length;
+
+    pair.length = name_before(line, at, &pair);
+    if (pair.length == 0)
+        return at + 1;
     number = skip_blanks(at + 1, end);
-    length = metric_scan_number(number, end, &value);
+    length = metric_scan_value(number, end, &pair.value);
     if (length == 0)
-        return;
+        return at + 1;
     /* main.c:12: is a place in a file */
     if (*at == ':' && number == at + 1 && number + length < end &&
         number[length] == ':')
-        return;
-    add_pair(pairs, name, (size_t)(name_end - name), value);
+        return at + 1;
+    metric_pairs_add(pairs, &pair);
+    return number + length;
 }
 
 static const char *find(const char *at, const char *end, char c)
@@ -194,137 +85,19 @@ static const char *find(const char *at, const char *end, char c)
 static void scan_text(const char *line, const char *end,
                       struct metric_pairs *pairs)
 {
+    const char *at = line;
     const char *equals = find(line, end, '=');
     const char *colon = find(line, end, ':');
 
     while (equals != NULL || colon != NULL) {
-        if (colon == NULL || (equals != NULL && equals < colon)) {
-            scan_around(line, end, equals, pairs);
-            equals = find(equals + 1, end, '=');
-        } else {
-            scan_around(line, end, colon, pairs);
-            colon = find(colon + 1, end, ':');
-        }
-    }
-}
-
-/* Behind the string that starts at `at`, or NULL. */
-static const char *string_end(const char *at, const char *end)
-{
-    if (at == end || *at != '"')
-        return NULL;
-    for (at++; at < end && *at != '"'; at++)
-        if (*at == '\\')
-            at++;
-    return at < end ? at + 1 : NULL;
-}
-
-/* Behind the array or object that starts at `at`, or NULL. */
-static const char *nested_end(const char *at, const char *end)
-{
-    int depth = 0;
-
-    while (at != NULL && at < end) {
-        if (*at == '"') {
-            at = string_end(at, end);
-            continue;
-        }
-        depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
-        at++;
-        if (depth == 0)
-            return at;
-    }
-    return NULL;
-}
-
-static const char *literal_end(const char *at, const char *end,
-                               const char *literal)
-{
-    size_t length = strlen(literal);
-
-    return (size_t)(end - at) >= length && memcmp(at, literal, length) == 0
-               ? at + length
-               : NULL;
-}
-
-/* Behind the value at `at`, or NULL; *value where it is a number. */
-static const char *member_value(const char *at, const char *end, bool *number,
-                                double *value)
-{
-    const char *behind = NULL;
-    size_t length;
-
-    *number = false;
-    if (at == end)
-        return NULL;
-    if (*at == '{' || *at == '[')
-        return nested_end(at, end);
-    if (*at == '"') {
-        behind = string_end(at, end);
-        if (behind == NULL)
-            return NULL;
-        length = metric_scan_number(at + 1, behind - 1, value);
-        *number =
-            at + 1 + length == behind - 1 && length > 0 && !isfinite(*value);
-        return behind;
-    }
-    length = metric_scan_number(at, end, value);
-    *number = length > 0;
-    if (length > 0)
-        return at + length;
-    behind = literal_end(at, end, "null");
-    if (behind != NULL) {
-        *number = true;
-        *value = (double)NAN;
-        return behind;
-    }
-    behind = literal_end(at, end, "true");
-    return behind != NULL ? behind : literal_end(at, end, "false");
-}
-
-/* Behind the member at `at`, or NULL. */
-static const char *scan_member(const char *at, const char *end,
-                               struct metric_pairs *pairs)
-{
-    const char *name = at + 1;
-    const char *behind = string_end(at, end);
-    size_t length;
-    bool number;
-    double value;
-
-    if (behind == NULL)
-        return NULL;
-    length = (size_t)(behind - 1 - name);
-    at = skip_blanks(behind, end);
-    if (at == end || *at != ':')
-        return NULL;
-    at = member_value(skip_blanks(at + 1, end), end, &number, &value);
-    if (at != NULL && number && metric_is_name(name, length))
-        add_pair(pairs, name, length, value);
-    return at;
-}
-
-/* Whether the line is one JSON object; its members, if so. */
-static bool scan_json(const char *line, const char *end,
-                      struct metric_pairs *pairs)
-{
-    const char *at = skip_blanks(line, end);
-
-    if (at == end || *at != '{')
-        return false;
-    at = skip_blanks(at + 1, end);
-    if (at < end && *at == '}')
-        return skip_blanks(at + 1, end) == end;
-    for (;;) {
-        at = scan_member(at, end, pairs);
-        if (at == NULL)
-            return false;
-        at = skip_blanks(at, end);
-        if (at == end || (*at != ',' && *at != '}'))
-            return false;
-        if (*at == '}')
-            return skip_blanks(at + 1, end) == end;
-        at = skip_blanks(at + 1, end);
+        if (colon == NULL || (equals != NULL && equals < colon))
+            at = scan_around(line, end, equals, pairs);
+        else
+            at = scan_around(line, end, colon, pairs);
+        if (equals != NULL && equals < at)
+            equals = find(at, end, '=');
+        if (colon != NULL && colon < at)
+            colon = find(at, end, ':');
     }
 }
 
@@ -332,8 +105,94 @@ void metric_scan_line(const char *line, size_t length,
                       struct metric_pairs *pairs)
 {
     pairs->count = 0;
-    if (scan_json(line, line + length, pairs))
+    buf_truncate(&pairs->names, 0);
+    pairs->is_json = metric_scan_json(line, line + length, pairs);
+    if (pairs->is_json)
         return;
     pairs->count = 0;
     scan_text(line, line + length, pairs);
+}
+
+/* ---- a name of any form ---- */
+
+enum { SEPARATORS_MAX = 80 };
+
+/* The length of what may part a name and its number at `at`, or 0. */
+static size_t separator_length(const char *at, const char *end)
+{
+    if (at == end)
+        return 0;
+    if (metric_is_blank(*at) || *at == '=' || *at == ':' || *at == '|')
+        return 1;
+    /* lines of tables, U+2500 to U+257F */
+    return end - at >= 3 && at[0] == '\xe2' &&
+                   (at[1] == '\x94' || at[1] == '\x95')
+               ? 3
+               : 0;
+}
+
+static const char *skip_letters(const char *at, const char *end)
+{
+    while (at < end && metric_is_letter(*at))
+        at++;
+    return at;
+}
+
+/* Behind " after epoch 3" or the like at `at`, which may be between a name and
+ * its number; else `at`. */
+static const char *skip_step(const char *at, const char *end)
+{
+    static const struct metric_resource none;
+    const char *word = at < end && *at == ' ' ? at + 1 : end;
+    const char *behind = skip_letters(word, end);
+    double step;
+    size_t length;
+
+    if (behind < end && *behind == ' ' &&
+        metric_step_rank(&none, word, (size_t)(behind - word)) == STEP_NONE) {
+        word = behind + 1;
+        behind = skip_letters(word, end);
+    }
+    if (behind == end || *behind != ' ' ||
+        metric_step_rank(&none, word, (size_t)(behind - word)) == STEP_NONE)
+        return at;
+    length = metric_scan_number(behind + 1, end, &step);
+    return length > 0 ? behind + 1 + length : at;
+}
+
+/* Whether a number comes behind the name that ends at `at`. */
+static bool has_value(const char *at, const char *end, double *value)
+{
+    const char *start;
+    size_t length;
+
+    if (at < end && (*at == '"' || *at == '\''))
+        at++;
+    else if (!metric_name_may_end(at, end))
+        return false;
+    at = skip_step(at, end);
+    start = at;
+    while (at - start < SEPARATORS_MAX &&
+           (length = separator_length(at, end)) > 0)
+        at += length;
+    return at > start && metric_scan_value(at, end, value) > 0;
+}
+
+const char *metric_scan_for(const char *line, size_t length, const char *name,
+                            double *value, bool *is_mentioned)
+{
+    size_t wanted = strlen(name);
+    const char *end = line + length;
+
+    for (const char *at = line; (size_t)(end - at) >= wanted; at++) {
+        if ((*at != *name && (*at | 0x20) != (*name | 0x20) &&
+             metric_is_letter(*name)) ||
+            !metric_names_match(at, name, wanted) ||
+            !metric_name_may_begin(line, at))
+            continue;
+        *is_mentioned = true;
+        if (has_value(at + wanted, end, value))
+            return at;
+    }
+    return NULL;
 }

@@ -37,7 +37,7 @@ static int add_point(void *user, const struct point_row *point)
         return -1;
     page->last = point->number;
     column_put(&page->columns[NUMBER], row, (double)point->number);
-    column_put(&page->columns[STEP], row, (double)point->step);
+    column_put(&page->columns[STEP], row, point->step);
     column_put(&page->columns[VALUE], row, point->value);
     column_put(&page->columns[TIME], row, (double)point->time_ms);
     return 0;

@@ -312,6 +312,7 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
         return -1;
     engine->is_open = true;
     engine->reported = metric_rules_create(NULL, 0, err);
+    experiment_ask_metrics(run->experiment, engine->reported);
     engine->workspaces = workspaces_create(run->directory, err);
     engine->site.workspaces = engine->workspaces;
     engine->pools = pools_create(run->workflow, run->directory,

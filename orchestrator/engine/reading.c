@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/engine/reading.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,12 +31,17 @@ struct reader {
     struct job *trial;
 };
 
-static void on_metric(void *user, const char *name, int64_t step, double value)
+static void on_metric(void *user, const struct metric_point *point)
 {
     const struct reader *reader = user;
-    const struct metric_point point = {name, step, value};
+    const struct experiment *experiment = reader->engine->experiment;
 
-    reader->engine->source->follow(reader->engine, reader->trial, &point);
+    if (reader->trial->first_ms == 0)
+        reader->trial->first_ms = clock_wall_ms();
+    if (experiment->objective_count > 0 &&
+        strcmp(point->name, experiment->objectives[0].metric) == 0)
+        reader->trial->value_count++;
+    reader->engine->source->follow(reader->engine, reader->trial, point);
 }
 
 /* What a trial said is not known: nothing may be concluded from that. */
@@ -45,6 +51,37 @@ static void put_off(struct engine *engine, const struct err *err)
         engine_begin_shortage(engine, err->text);
     else
         engine_break(engine, err);
+}
+
+/* What is less is not long enough to tell blocks from lines. */
+enum { BUFFERED_RUN_MS = 3000, BUFFERED_VALUES = 3 };
+
+/* Whether all values came within the last tenth of its time. */
+static bool was_buffered(const struct job *job)
+{
+    int64_t took_ms = job->end.ended_ms - job->end.started_ms;
+
+    return !job->is_adopted && job->end.started_ms > 0 &&
+           took_ms >= BUFFERED_RUN_MS && job->value_count >= BUFFERED_VALUES &&
+           job->first_ms - job->end.started_ms > took_ms - took_ms / 10;
+}
+
+/* Of the first trial: others have the same program. */
+static void warn_of_buffering(struct engine *engine, const struct job *job)
+{
+    char text[320];
+
+    if (engine->has_told_of_buffering || !was_buffered(job))
+        return;
+    engine->has_told_of_buffering = true;
+    snprintf(text, sizeof(text),
+             "trial %" PRId64 " ran %.1f s, and all %" PRId64
+             " values of '%s' came at its end: its program buffers the output. "
+             "Let it flush after each value, or write 'trial: {tty: true}'",
+             job->number,
+             (double)(job->end.ended_ms - job->end.started_ms) / 1000.0,
+             job->value_count, engine->experiment->objectives[0].metric);
+    engine->events->warn(engine->events->user, text);
 }
 
 /* All that the trial said has been read. -1 where what it made, or a retry rule
@@ -57,7 +94,9 @@ static int settle_ended(struct engine *engine, struct job *job, struct err *err)
     int result = 1;
 
     if (job->seal == SEAL_NONE) {
-        metric_files_finish(job->metric_files, on_metric, &reader);
+        metric_files_finish(job->metric_files, end->cause == CAUSE_OK,
+                            on_metric, &reader);
+        warn_of_buffering(engine, job);
         result = engine->source->judge(engine, job, err);
     }
     if (result <= 0)
@@ -85,6 +124,8 @@ static void read_trial(struct engine *engine, struct job *job)
 
     if (job->state == JOB_RUNNING || job->has_ended)
         more = metric_files_read(job->metric_files, on_metric, &reader, &err);
+    if (!job->has_ended)
+        engine->source->look(engine, job);
     if (job->has_ended && more == 0 && job->seal != SEAL_WAITS) {
         more = settle_ended(engine, job, &err);
         if (more == 0 && job->seal != SEAL_WAITS)

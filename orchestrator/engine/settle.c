@@ -243,6 +243,8 @@ static void forget_attempt(struct job *job)
     job->handle[0] = job->node[0] = '\0';
     job->has_ended = job->is_adopted = false;
     job->has_lost_checkpoint = false;
+    job->overrun_ms = job->first_ms = job->value_count = 0;
+    job->has_begun = false;
     job->wish = WISH_NONE;
 }
 

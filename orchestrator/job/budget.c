@@ -90,6 +90,12 @@ void tally_add_other(struct tally *tally, enum job_state state, int64_t trial)
     tally->cancelled += state != JOB_FAILED && state != JOB_STOPPED;
 }
 
+void tally_note_without_value(struct tally *tally, int64_t trial)
+{
+    if (tally_ended(tally) == 0)
+        tally->without_value = trial;
+}
+
 bool tally_hangs_on(const struct tally *tally, enum job_state state,
                     bool is_infeasible, int64_t trial, int64_t place)
 {
@@ -107,6 +113,8 @@ void tally_remove(struct tally *tally, enum job_state state, bool is_infeasible,
     tally->stopped -= state == JOB_STOPPED;
     tally->cancelled -= state == JOB_CANCELLED;
     tally->first_failed &= ~first_bit(trial);
+    if (trial == tally->without_value)
+        tally->without_value = 0;
     if (state != JOB_CANCELLED && place > tally->improved_place)
         tally->since_best--;
 }
@@ -149,6 +157,8 @@ enum budget_verdict budget_check(const struct budget *budget,
         return BUDGET_FAILURES;
     if (budget->gives_up && have_first_failed(tally))
         return BUDGET_FIRST_FAILED;
+    if (budget->gives_up && tally->without_value > 0 && tally->succeeded == 0)
+        return BUDGET_NO_VALUE;
     if (budget->trials > 0 && tally->suggested >= budget->trials)
         return BUDGET_TRIALS;
     if (budget_resource_left(budget, tally, 0) <= 0)
@@ -188,6 +198,8 @@ const char *budget_verdict_text(enum budget_verdict verdict)
                                "unlikely",
         [BUDGET_FAILURES] = "too many failed trials (budget.failures)",
         [BUDGET_FIRST_FAILED] = "the first 10 trials all failed",
+        [BUDGET_NO_VALUE] = "the first trial to finish has no value of its "
+                            "objective",
     };
 
     return texts[verdict];

@@ -31,6 +31,8 @@ struct tally {
     int64_t resource_used;  /* by all attempts that ended */
     bool has_converged;     /* as convergence_reached() said last */
     unsigned first_failed;  /* of the first trials, a bit each */
+    int64_t without_value;  /* the first trial that ended, where it exited with
+                               0 and without a value of an objective; or 0 */
 };
 
 /* So many trials that all fail, and no other that succeeds, tell of a fault
@@ -63,6 +65,10 @@ void tally_add_infeasible(struct tally *tally);
  */
 void tally_add_other(struct tally *tally, enum job_state state, int64_t trial);
 
+/* The same trial, which tally_add_other() then counts, exited with 0 and
+ * without a value of an objective. */
+void tally_note_without_value(struct tally *tally, int64_t trial);
+
 /* Whether taking back the result in that place may change what counted as best
  * or as an improvement: the results must be added anew then. */
 bool tally_hangs_on(const struct tally *tally, enum job_state state,
@@ -88,6 +94,7 @@ enum budget_verdict {
     BUDGET_TARGET,
     BUDGET_NO_IMPROVEMENT,
     BUDGET_CONVERGENCE,
+    BUDGET_NO_VALUE,
     BUDGET_FAILURES, /* these two: the run has failed */
     BUDGET_FIRST_FAILED,
     BUDGET_VERDICT_COUNT

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "orchestrator/job/held_points.h"
 #include "orchestrator/job/launch.h"
 #include "orchestrator/job/metric_files.h"
 #include "store/store.h"
@@ -44,6 +45,7 @@ void job_destroy(struct job *job)
         return;
     launch_destroy(job->launch);
     metric_files_destroy(job->metric_files);
+    held_points_destroy(job->held);
     for (size_t i = 0; i < job->curve_count; i++)
         curve_clear(&job->curves[i]);
     free(job->curves);
@@ -183,6 +185,12 @@ void job_avoid(struct job *job, const char *node)
     job->avoid = mem_resize(job->avoid, count + 2, sizeof(*job->avoid));
     job->avoid[count] = mem_copy_string(node);
     job->avoid[count + 1] = NULL;
+}
+
+bool job_cause_is_no_metric(const char *cause)
+{
+    return cause != NULL &&
+           strcmp(cause, attempt_cause_names[CAUSE_NO_METRIC]) == 0;
 }
 
 bool job_had_no_chance(const struct attempt_exit *end)

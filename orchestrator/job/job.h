@@ -35,6 +35,7 @@ enum job_seal { SEAL_NONE, SEAL_WAITS, SEAL_DONE };
 
 enum { JOB_MAX_CURVES = 1000, JOB_HANDLE_MAX = 32 };
 
+struct held_points;
 struct launch;
 struct metric_files;
 
@@ -75,10 +76,18 @@ struct job {
     int64_t paused_at;             /* resource that its checkpoint is of */
     int64_t from;                  /* resource at which its attempt began */
     int64_t reached;               /* resource that it has used, as it said */
+    int64_t overrun_ms;            /* monotonic: when it was beyond; 0: not */
+    double overrun_step;           /* at which */
+    struct held_points *held;      /* that wait; NULL */
+    bool has_begun;                /* its attempt has a point that decides */
+    bool begins_at_zero;           /* its steps: the first one is 0 */
     bool is_scheduled;             /* its schedule is told of it */
     bool is_given_up;              /* by its schedule */
     bool is_told_to_end;           /* for that */
     bool has_lost_checkpoint;
+    bool was_cancelled;  /* its last attempt, by smtune */
+    int64_t first_ms;    /* when its attempt's first value was read; 0: none */
+    int64_t value_count; /* of its attempt's first objective */
     bool is_promoted;    /* which nobody was told of yet */
     double *outcomes;    /* [outcome_count] the last values; NaN: none */
     bool *outcomes_said; /* [outcome_count] */
@@ -133,6 +142,9 @@ const char *job_missing_metric(const struct job *job,
 
 /* Its later attempts keep away from a node. */
 void job_avoid(struct job *job, const char *node);
+
+/* Whether a cause of the record is CAUSE_NO_METRIC; NULL is none. */
+bool job_cause_is_no_metric(const char *cause);
 
 /* Whether it ended because nothing could be written or started. */
 bool job_had_no_chance(const struct attempt_exit *end);

@@ -160,9 +160,9 @@ int metric_files_read_log_end(const struct metric_files *files,
     return length < 0 ? not_read(&files->log, error, err) : 0;
 }
 
-void metric_files_finish(struct metric_files *files, metric_fn found,
-                         void *user)
+void metric_files_finish(struct metric_files *files, bool is_whole,
+                         metric_fn found, void *user)
 {
-    metric_reader_finish(files->log.reader, found, user);
-    metric_reader_finish(files->metrics.reader, found, user);
+    metric_reader_finish(files->log.reader, is_whole, found, user);
+    metric_reader_finish(files->metrics.reader, is_whole, found, user);
 }

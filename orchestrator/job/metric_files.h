@@ -42,9 +42,9 @@ int metric_files_read_log_end(const struct metric_files *files,
                               size_t max_bytes, struct buf *out,
                               struct err *err);
 
-/* The attempt has ended and metric_files_read returned 0: takes a last line
- * that has no newline. */
-void metric_files_finish(struct metric_files *files, metric_fn found,
-                         void *user);
+/* The attempt has ended and metric_files_read returned 0. is_whole: it ended by
+ * itself, so its last line counts without a newline, too. */
+void metric_files_finish(struct metric_files *files, bool is_whole,
+                         metric_fn found, void *user);
 
 #endif

@@ -211,6 +211,8 @@ static void account(struct deciding *deciding, const struct judged *job)
 {
     struct tally *tally = &deciding->tally;
 
+    if (job->lacks_value)
+        tally_note_without_value(tally, job->number);
     if (job->state != JOB_SUCCEEDED)
         tally_add_other(tally, job->state, job->number);
     else if (job->violation > 0.0)
@@ -280,6 +282,8 @@ static void end_job(struct deciding *deciding, struct judged *job,
     job->is_final = true;
     job->state = (enum job_state)state;
     job->value = value_of(detail);
+    job->lacks_value = json_object_get(detail, "values") == NULL &&
+                       job->end.cause == CAUSE_NO_METRIC;
     job->violation = isnan(violation) ? 0.0 : violation;
     job->place = detail_integer(detail, "told", 0);
     account(deciding, job);
@@ -388,7 +392,7 @@ static bool reason_holds(const struct deciding *deciding,
     const unsigned by_results =
         1u << BUDGET_TARGET | 1u << BUDGET_NO_IMPROVEMENT |
         1u << BUDGET_CONVERGENCE | 1u << BUDGET_FAILURES |
-        1u << BUDGET_FIRST_FAILED;
+        1u << BUDGET_FIRST_FAILED | 1u << BUDGET_NO_VALUE;
     int64_t trials = deciding->budget.trials;
     int64_t suggested = deciding->tally.suggested;
     bool all_ended = tally_ended(&deciding->tally) == suggested;

@@ -34,7 +34,8 @@ struct judged {
     bool is_final;
     enum job_state state; /* when final */
     double value, violation;
-    int64_t place; /* among the results */
+    bool lacks_value; /* it exited with 0, and not all objectives have one */
+    int64_t place;    /* among the results */
 };
 
 struct deciding {

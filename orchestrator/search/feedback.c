@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "orchestrator/job/job.h"
 #include "orchestrator/spec/experiment/outcome.h"
 
 /* What the schedule knows of a trial. */
@@ -392,6 +393,8 @@ int feedback_add(struct feedback *feedback, const struct trial_row *row,
         return 0;
     item.values = copy_reals(row->values, row->value_count,
                              feedback->experiment->objective_count);
+    item.lacks_value =
+        item.values == NULL && job_cause_is_no_metric(row->cause);
     item.outcomes = copy_reals(row->outcomes, row->outcome_count,
                                feedback->experiment->outcome_count);
     push(feedback, &item);

@@ -47,6 +47,7 @@ struct feedback_item {
     bool is_superseded;
     bool is_scheduled; /* the schedule is told of it */
     bool was_paused;   /* by the schedule, when it ended */
+    bool lacks_value;  /* it exited with 0, and not all objectives have one */
 
     /* Of the others. */
     int64_t resource;       /* that it had used; up to which it may run now */

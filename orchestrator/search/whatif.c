@@ -57,6 +57,7 @@ struct reading {
 
 /* ---- reading ---- */
 
+/* Of several points within one unit the last one counts. */
 static int on_metric(void *user, const struct metric_row *row)
 {
     struct reading *reading = user;
@@ -64,6 +65,12 @@ static int on_metric(void *user, const struct metric_row *row)
 
     if (strcmp(row->name, reading->objective->metric) != 0 || row->step < 0)
         return 0;
+    if (reading->curve->count > 0 &&
+        whatif->points[whatif->point_count - 1].resource ==
+            (uint64_t)row->step) {
+        whatif->point_count--;
+        reading->curve->count--;
+    }
     if (whatif->point_count == POINTS_MAX)
         return err_set(reading->err, ERR_FAILED,
                        "out of range: the run has more than %d points",

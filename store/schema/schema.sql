@@ -359,7 +359,8 @@ CREATE TABLE metric_name (
 CREATE TABLE metric (
     job_id INTEGER NOT NULL REFERENCES job ON DELETE CASCADE,
     name_id INTEGER NOT NULL REFERENCES metric_name,
-    step INTEGER NOT NULL,
+    -- A whole number, or one with a fraction.
+    step ANY NOT NULL,
     value REAL,
     attempt_id INTEGER NOT NULL,
     time_ms INTEGER NOT NULL,

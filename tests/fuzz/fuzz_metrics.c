@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -21,11 +20,11 @@ static const struct metric_rule rules[] = {
     {"slow", "(\\w+\\s?)+[xz](\\d)"},
 };
 
-static void note(void *user, const char *name, int64_t step, double value)
+static void note(void *user, const struct metric_point *point)
 {
-    assert(name[0] != '\0' && strlen(name) <= 128);
-    assert(step >= 0);
-    buf_printf(user, "%s@%" PRId64 "=%a\n", name, step, value);
+    assert(point->name[0] != '\0' && strlen(point->name) <= 128);
+    assert(point->step >= 0);
+    buf_printf(user, "%s@%a=%a\n", point->name, point->step, point->value);
 }
 
 static void read_all(struct metric_rules *compiled, const uint8_t *data,
@@ -35,7 +34,7 @@ static void read_all(struct metric_rules *compiled, const uint8_t *data,
 
     metric_reader_feed(reader, data, at, note, out);
     metric_reader_feed(reader, data + at, size - at, note, out);
-    metric_reader_finish(reader, note, out);
+    metric_reader_finish(reader, true, note, out);
     metric_reader_destroy(reader);
 }
 
@@ -50,6 +49,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     at = (size_t)(data[0] | data[1] << 8) % (size - 2);
     compiled =
         metric_rules_create(rules, data[2] % (ARRAY_LEN(rules) + 1), NULL);
+    metric_rules_ask(compiled, "valid loss");
+    if (data[2] & 0x80)
+        metric_rules_set_resource(compiled, "epochs");
     read_all(compiled, data + 3, size - 3, 0, &whole);
     read_all(compiled, data + 3, size - 3, at, &parted);
     assert(strcmp(buf_text(&whole), buf_text(&parted)) == 0);

@@ -104,8 +104,7 @@ static const struct table_column metric_columns[] = {
 struct metric_list {
     struct document *document;
     char *metric; /* whose last point is kept, not yet written */
-    int64_t step;
-    double value;
+    double step, value;
     int64_t points;
     struct err *err;
 };
@@ -114,7 +113,7 @@ static int add_kept_metric(struct metric_list *list)
 {
     const struct value cells[ARRAY_LEN(metric_columns)] = {
         value_text(list->metric),
-        value_int(list->step),
+        value_real(list->step),
         value_real(list->value),
         value_int(list->points),
     };

@@ -2,6 +2,7 @@
 #include "orchestrator/engine/core/metric.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,13 +104,36 @@ void engine_finish_metrics(struct engine *engine, struct job *job)
     job->points_left_out = 0;
 }
 
-void engine_reach(const struct engine *engine, struct job *job,
-                  const char *name, int64_t step)
+/* In units of a resource that no number of steps exceeds by much. */
+static int64_t units_of(const struct job *job, double step)
+{
+    double units = floor(step) + job->begins_at_zero;
+
+    return units < (double)job->resource ? (int64_t)units : job->resource;
+}
+
+bool engine_see_step(const struct engine *engine, struct job *job,
+                     const char *name, double step)
 {
     const struct schedule *schedule = &engine->experiment->schedule;
 
-    if (schedule->is_on && step > job->reached &&
+    if (!schedule->is_on ||
         strcmp(name,
-               engine->experiment->objectives[schedule->objective].metric) == 0)
-        job->reached = step;
+               engine->experiment->objectives[schedule->objective].metric) != 0)
+        return false;
+    if (step == 0.0)
+        job->begins_at_zero = true;
+    return true;
+}
+
+void engine_reach(const struct engine *engine, struct job *job,
+                  const char *name, double step)
+{
+    int64_t units;
+
+    if (!engine_see_step(engine, job, name, step))
+        return;
+    units = units_of(job, step);
+    if (units > job->reached)
+        job->reached = units;
 }

@@ -16,10 +16,13 @@ void engine_keep_metric(struct engine *engine, struct job *job,
 /* The job's attempt has ended, and all is read: records what is held of its
  * curves, and warns once a run of what is not in the record. */
 void engine_finish_metrics(struct engine *engine, struct job *job);
+/* Whether it is a point of the metric by which a schedule decides. Where steps
+ * begin is noted then. */
+bool engine_see_step(const struct engine *engine, struct job *job,
+                     const char *name, double step);
 /* A point of the metric by which a schedule decides: how far the trial has
- * come.
- */
+ * come, in whole units. Where steps begin at 0, step 0 is the first unit. */
 void engine_reach(const struct engine *engine, struct job *job,
-                  const char *name, int64_t step);
+                  const char *name, double step);
 
 #endif

@@ -2,18 +2,12 @@
 #ifndef SMTUNE_ORCHESTRATOR_ENGINE_CORE_SOURCE_H
 #define SMTUNE_ORCHESTRATOR_ENGINE_CORE_SOURCE_H
 
+#include "base/metrics/metrics.h"
 #include "orchestrator/engine/core/state.h"
 #include "orchestrator/run/reopen_steps.h"
 #include "orchestrator/search/feedback.h"
 
 struct taking_up; /* take_up.h */
-
-/* A point of a metric's curve. */
-struct metric_point {
-    const char *name;
-    int64_t step;
-    double value;
-};
 
 /*
  * What is next, as a table: a search, a search with a schedule, and a workflow
@@ -61,6 +55,8 @@ struct source {
     /* A live job wrote a point of a curve, which it keeps, or not. */
     void (*follow)(struct engine *engine, struct job *trial,
                    const struct metric_point *point);
+    /* What a live job wrote has been read; what is due by time. */
+    void (*look)(struct engine *engine, struct job *trial);
     /* Its attempt has ended and all was read: 1, and end.cause says whether it
      * ended well; 0: not known before `seal` is SEAL_DONE; -1 with err: it
      * cannot be read now. */

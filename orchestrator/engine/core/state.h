@@ -144,6 +144,9 @@ struct engine {
     struct convergence *convergence; /* NULL: nobody asks for it */
     struct scheduler *scheduler;
     bool has_told_of_checkpoints, has_told_of_curves, has_told_of_names;
+    bool has_told_of_counting; /* of lines, in place of steps */
+    bool has_told_of_buffering;
+    bool has_told_of_restart;
     struct steps *steps;
     struct steps_summary steps_summary;
     struct earlier_results *earlier_results; /* NULL: nothing is taken over */

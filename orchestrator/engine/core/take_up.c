@@ -140,6 +140,9 @@ static int on_attempt(void *user, const struct attempt_row *row)
                                           executor_gpus(job->executor)};
 
     job->attempt_number = row->number;
+    job->was_cancelled =
+        row->cause != NULL &&
+        strcmp(row->cause, attempt_cause_names[CAUSE_CANCELLED]) == 0;
     if (row->cause != NULL && row->number > taking_up->superseded.attempts)
         follow_link(job, row);
     if (row->number <= taking_up->superseded.attempts_succeeded)
@@ -174,6 +177,7 @@ static int on_metric(void *user, const struct metric_row *row)
 {
     struct taking_up *taking_up = user;
 
+    engine_see_step(taking_up->engine, taking_up->trial, row->name, row->step);
     if (row->attempt == taking_up->trial->attempt)
         engine_reach(taking_up->engine, taking_up->trial, row->name, row->step);
     if (row->attempt > taking_up->last_attempt) {

@@ -33,6 +33,8 @@ static bool count_result(struct engine *engine,
         return false; /* what the trial came to since counts */
     if (trial->state == JOB_SUCCEEDED)
         return add_success(engine, trial);
+    if (trial->lacks_value)
+        tally_note_without_value(&engine->tally, trial->number);
     tally_add_other(&engine->tally, trial->state, trial->number);
     return false;
 }
@@ -62,6 +64,7 @@ void engine_tally_ended(struct engine *engine, struct job *job, bool was_paused)
         account.values = values;
         account.outcomes = job->outcomes;
     }
+    account.lacks_value = values == NULL && job->end.cause == CAUSE_NO_METRIC;
     job->is_new_best = engine_count(engine, &account);
     engine->source->ended(engine, job, &account);
     engine->queues.reopened_count -= job->is_reopened;

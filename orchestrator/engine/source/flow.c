@@ -100,6 +100,10 @@ static struct launch *flow_launch(struct engine *engine, struct job *job,
 
 /* ---- jobs end ---- */
 
+static void flow_look(UNUSED struct engine *engine, UNUSED struct job *job)
+{
+}
+
 static int flow_judge(struct engine *engine, struct job *job, struct err *err)
 {
     const struct attempt_exit *end = &job->end;
@@ -248,6 +252,7 @@ const struct source source_flow = {
     .begin_attempt = flow_begin_attempt,
     .launch = flow_launch,
     .follow = engine_keep_metric,
+    .look = flow_look,
     .judge = flow_judge,
     .end_attempt = flow_end_attempt,
     .ended = flow_job_ended,

@@ -2,15 +2,20 @@
 #include "orchestrator/engine/source/schedule_follow.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/compiler.h"
 #include "orchestrator/engine/core/metric.h"
 #include "orchestrator/engine/core/tally.h"
 #include "orchestrator/engine/core/transaction.h"
 #include "orchestrator/engine/source/feedback.h"
+#include "orchestrator/engine/source/restart.h"
+#include "orchestrator/engine/source/search.h"
 
 /*
  * A schedule is told what trials had reached: on their way, or, where they
@@ -95,18 +100,112 @@ static void decide(struct engine *engine, struct job *job)
     engine->queues.given_up_count += !job->has_ended;
 }
 
+/* ---- beyond the resource ---- */
+
+static void end_overrun(struct job *job)
+{
+    job->wish = WISH_PAUSE;
+    executor_cancel(job->executor, job->attempt, CANCEL_TERM);
+}
+
+/* A trial that has values may still write the checkpoint of its last unit: it
+ * has its time to end, or one more unit. */
+static void overrun(struct engine *engine, struct job *job, double step)
+{
+    size_t i = engine->experiment->schedule.objective;
+
+    if (job->has_ended || job->wish != WISH_NONE)
+        return;
+    if (job->overrun_ms == 0) {
+        job->overrun_ms = clock_monotonic_ms();
+        job->overrun_step = step;
+    }
+    if (!job->said[i] || !engine->experiment->task.has_checkpoints ||
+        floor(step) > floor(job->overrun_step))
+        end_overrun(job);
+}
+
+void schedule_look(UNUSED struct engine *engine, struct job *job)
+{
+    if (job->overrun_ms > 0 && job->wish == WISH_NONE && !job->has_ended &&
+        clock_monotonic_ms() - job->overrun_ms >= job->resources.grace_ms)
+        end_overrun(job);
+}
+
+/* Of the first one: where one names no step, none does. */
+static void warn_of_counted(struct engine *engine, const struct job *job,
+                            const struct metric_point *point)
+{
+    const char *resource = engine->experiment->schedule.resource;
+    struct buf text = BUF_INIT;
+
+    if (!point->is_counted || engine->has_told_of_counting)
+        return;
+    engine->has_told_of_counting = true;
+    buf_printf(&text,
+               "trial %" PRId64 ": no line names the step of '%s', so each of "
+               "its values counts as one of %s: print %s=N beside the value",
+               job->number, point->name, resource, resource);
+    engine->events->warn(engine->events->user, buf_text(&text));
+    buf_clear(&text);
+}
+
 /* What lies beyond what the trial was given counts for nothing. */
+static void keep(struct engine *engine, struct job *job,
+                 const struct metric_point *point)
+{
+    bool is_deciding = decides(engine, point->name);
+
+    if (is_deciding && point->step > (double)job->resource) {
+        overrun(engine, job, point->step);
+        return;
+    }
+    if (is_deciding)
+        warn_of_counted(engine, job, point);
+    engine_reach(engine, job, point->name, point->step);
+    engine_keep_metric(engine, job, point);
+    decide(engine, job);
+}
+
 void schedule_follow(struct engine *engine, struct job *job,
                      const struct metric_point *point)
 {
-    if (!decides(engine, point->name) || point->step <= job->resource) {
-        engine_reach(engine, job, point->name, point->step);
-        engine_keep_metric(engine, job, point);
-        decide(engine, job);
-    } else if (!job->has_ended && job->wish == WISH_NONE) {
+    restart_follow(engine, job, point, decides(engine, point->name), keep);
+}
+
+/* ---- the end of an attempt ---- */
+
+/* No value counted, because the first one was beyond the resource. */
+static void fail_overrun(const struct engine *engine, struct job *job)
+{
+    const struct schedule *schedule = &engine->experiment->schedule;
+    struct attempt_exit *end = &job->end;
+
+    end->cause = CAUSE_NO_METRIC;
+    job->wish = WISH_NONE;
+    snprintf(end->text, sizeof(end->text),
+             "its first value of '%s' is at step %g, beyond its resource of "
+             "%" PRId64 " %s",
+             engine->experiment->objectives[schedule->objective].metric,
+             job->overrun_step, job->resource, schedule->resource);
+}
+
+/* A trial that has reported all of its resource has come to its end, even if it
+ * reported so late that its schedule gave it up on the way. */
+int schedule_judge(struct engine *engine, struct job *job, struct err *err)
+{
+    size_t i = engine->experiment->schedule.objective;
+
+    restart_end(engine, job, keep);
+    if (job->wish == WISH_GIVE_UP && job->resource > 0 &&
+        job->reached >= job->resource)
         job->wish = WISH_PAUSE;
-        executor_cancel(job->executor, job->attempt, CANCEL_TERM);
+    if (job->overrun_ms > 0 && !job->said[i] &&
+        (job->end.cause == CAUSE_OK || job->wish == WISH_PAUSE)) {
+        fail_overrun(engine, job);
+        return 1;
     }
+    return search_judge(engine, job, err);
 }
 
 static bool has_come_to_pause(const struct engine *engine,
@@ -166,11 +265,13 @@ static void tell_of_lost_checkpoint(struct engine *engine,
 
     engine->has_told_of_checkpoints = true;
     snprintf(text, sizeof(text),
-             "trial %" PRId64 " saved no checkpoint at %" PRId64
+             "trial %" PRId64 " %s at %" PRId64
              " %s: it starts again from the beginning, and so does each "
              "trial without a checkpoint",
-             job->number, job->paused_at,
-             engine->experiment->schedule.resource);
+             job->number,
+             job->was_cancelled ? "had no checkpoint when smtune stopped it"
+                                : "saved no checkpoint",
+             job->paused_at, engine->experiment->schedule.resource);
     engine->events->warn(engine->events->user, text);
 }
 

@@ -10,6 +10,8 @@
 bool schedule_begin_attempt(struct engine *engine, struct job *job);
 void schedule_follow(struct engine *engine, struct job *job,
                      const struct metric_point *point);
+void schedule_look(struct engine *engine, struct job *job);
+int schedule_judge(struct engine *engine, struct job *job, struct err *err);
 enum job_event schedule_end_attempt(struct engine *engine, struct job *job,
                                     enum job_event event,
                                     struct attempt_end *end);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/metrics/near.h"
 #include "orchestrator/engine/core/metric.h"
 #include "orchestrator/engine/core/take_up.h"
 #include "orchestrator/engine/core/transaction.h"
@@ -13,6 +14,7 @@
 #include "orchestrator/engine/source/recover_search.h"
 #include "orchestrator/engine/source/suggest.h"
 #include "orchestrator/job/launch_trial.h"
+#include "orchestrator/job/metric_files.h"
 #include "orchestrator/search/search.h"
 
 /*
@@ -82,6 +84,49 @@ struct launch *search_launch(struct engine *engine, struct job *job,
 
 /* ---- jobs end ---- */
 
+static void search_look(UNUSED struct engine *engine, UNUSED struct job *job)
+{
+}
+
+enum { NEAR_BYTES = 256 << 10, NAMES_SHOWN_BYTES = 80 };
+
+/* The names that were found, as many as there is room for. */
+static void add_names(const struct job *job, struct buf *text)
+{
+    size_t before = text->length;
+
+    for (size_t i = 0; i < job->curve_count; i++) {
+        if (text->length - before > NAMES_SHOWN_BYTES) {
+            buf_add_string(text, ", ...");
+            break;
+        }
+        buf_printf(text, "%s%s", i == 0 ? " (found: " : ", ",
+                   job->curves[i].name);
+    }
+    if (job->curve_count > 0)
+        buf_add_char(text, ')');
+}
+
+/* The line that nearly has the metric, and how the file can find it. False:
+ * none does. */
+static bool add_near(const struct job *job, const char *metric,
+                     struct buf *text)
+{
+    struct buf log = BUF_INIT;
+    struct metric_near near;
+    struct err err;
+    bool is_found = metric_files_read_log_end(job->metric_files, NEAR_BYTES,
+                                              &log, &err) == 0 &&
+                    metric_near_find(metric, buf_text(&log), log.length, &near);
+
+    if (is_found)
+        buf_printf(text,
+                   ": to read it from \"%s\", write metrics: {\"%s\": '%s'}",
+                   near.line, metric, near.regex);
+    buf_clear(&log);
+    return is_found;
+}
+
 /* It ended well, but without a metric of the file: perhaps under another
  * name. */
 static void tell_missing_metric(struct job *job, const char *metric)
@@ -91,22 +136,23 @@ static void tell_missing_metric(struct job *job, const char *metric)
 
     end->cause = CAUSE_NO_METRIC;
     buf_printf(&text, "no value of '%s' in its output", metric);
-    for (size_t i = 0; i < job->curve_count; i++)
-        buf_printf(&text, "%s%s", i == 0 ? " (found: " : ", ",
-                   job->curves[i].name);
-    if (job->curve_count > 0)
-        buf_add_char(&text, ')');
+    if (!add_near(job, metric, &text))
+        add_names(job, &text);
     snprintf(end->text, sizeof(end->text), "%.*s", (int)sizeof(end->text) - 1,
              buf_text(&text));
     buf_clear(&text);
 }
 
+/* Nothing succeeds without a value, whoever ended it. */
 int search_judge(struct engine *engine, struct job *job, UNUSED struct err *err)
 {
     const char *missing = job_missing_metric(job, engine->experiment);
 
-    if (job->end.cause == CAUSE_OK && missing != NULL)
+    if ((job->end.cause == CAUSE_OK || job->wish == WISH_PAUSE) &&
+        missing != NULL) {
         tell_missing_metric(job, missing);
+        job->wish = WISH_NONE;
+    }
     return 1;
 }
 
@@ -222,6 +268,7 @@ const struct source source_search = {
     .begin_attempt = search_begin_attempt,
     .launch = search_launch,
     .follow = engine_keep_metric,
+    .look = search_look,
     .judge = search_judge,
     .end_attempt = search_end_attempt,
     .ended = search_ended,

@@ -6,6 +6,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/metrics/name.h"
 
 void *build_take(struct experiment_file *file, void *memory)
 {
@@ -42,4 +43,21 @@ int build_add_error(struct build *build, const struct conf_node *scalar,
                       err->column > 0 ? err->column : 1);
 
     return diags_add(build->diags, place, NULL, "%s", err->text);
+}
+
+bool build_check_metric_name(struct build *build, const struct conf_node *name)
+{
+    if (*name->text == '\0') {
+        diags_add(build->diags, name->place, NULL, "missing name of a metric");
+        return false;
+    }
+    if (metric_is_quoted_name(name->text, strlen(name->text)))
+        return true;
+    diags_add(
+        build->diags, name->place,
+        "no control characters, no blank first or last, at most 128 bytes",
+        "'%s' is not a valid name for a metric: no line of output can "
+        "have it",
+        name->text);
+    return false;
 }

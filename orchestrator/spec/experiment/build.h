@@ -46,4 +46,8 @@ const char *build_resolve_path(struct experiment_file *file, const char *path);
 int build_add_error(struct build *build, const struct conf_node *scalar,
                     const struct err *err);
 
+/* Whether the text can be the name of a metric. If not, the fault is among
+ * those of the file. */
+bool build_check_metric_name(struct build *build, const struct conf_node *name);
+
 #endif

@@ -67,9 +67,7 @@ static void add_objective(struct build *build, const struct conf_node *node)
 
     if (metric == NULL || metric->type != CONF_TEXT)
         return;
-    if (*metric->text == '\0')
-        diags_add(build->diags, metric->place, NULL,
-                  "missing name of a metric");
+    build_check_metric_name(build, metric);
     for (size_t i = 0; i < experiment->objective_count; i++)
         if (strcmp(experiment->objectives[i].metric, metric->text) == 0)
             diags_add(build->diags, metric->place, NULL,

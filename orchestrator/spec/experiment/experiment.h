@@ -161,6 +161,10 @@ struct experiment *experiment_load_for_search(const char *path,
 struct experiment *experiment_parse(const struct experiment_source *source,
                                     struct diags *diags, struct err *err);
 void experiment_destroy(struct experiment *experiment);
+/* The rules look for the metrics of objectives and constraints in all forms,
+ * and take the schedule's resource for the step. */
+void experiment_ask_metrics(const struct experiment *experiment,
+                            struct metric_rules *rules);
 
 /* How many trials at once, so far as the file decides that; 0: as many as the
  * machine has CPUs for. */

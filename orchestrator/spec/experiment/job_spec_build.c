@@ -269,7 +269,7 @@ static int name_metric(struct build *build, const struct conf_node *name,
         return diags_add(build->diags, name->place, NULL,
                          "missing name of a metric");
     rule->name = name->text;
-    return 0;
+    return build_check_metric_name(build, name) ? 0 : -1;
 }
 
 static int refuse_no_metric(const struct job_spec_build *t,

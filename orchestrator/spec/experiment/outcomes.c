@@ -15,11 +15,8 @@ static bool is_free(struct build *build, const struct conf_node *metric)
 {
     const struct experiment *experiment = build->experiment;
 
-    if (*metric->text == '\0') {
-        diags_add(build->diags, metric->place, NULL,
-                  "missing name of a metric");
+    if (!build_check_metric_name(build, metric))
         return false;
-    }
     for (size_t i = 0; i < experiment->outcome_count; i++) {
         if (strcmp(experiment->outcomes[i].metric, metric->text) == 0) {
             diags_add(build->diags, metric->place,
@@ -121,7 +118,10 @@ void experiment_check_metrics(struct build *build, const struct conf_node *root)
         conf_get(conf_get(root, "trial"), "metrics");
     struct metric_names names = {NULL, 0};
 
-    if (diags_count(build->diags) > 0 || metrics == NULL)
+    if (diags_count(build->diags) > 0)
+        return;
+    experiment_ask_metrics(build->experiment, build->experiment->task.metrics);
+    if (metrics == NULL)
         return;
     names.items = mem_array(metrics->count, sizeof(*names.items));
     for (; names.count < metrics->count; names.count++)
@@ -131,4 +131,15 @@ void experiment_check_metrics(struct build *build, const struct conf_node *root)
     check_all_found(build, &names, conf_get(root, "objective"));
     check_all_found(build, &names, conf_get(root, "outcomes"));
     free(names.items);
+}
+
+void experiment_ask_metrics(const struct experiment *experiment,
+                            struct metric_rules *rules)
+{
+    for (size_t i = 0; i < experiment->objective_count; i++)
+        metric_rules_ask(rules, experiment->objectives[i].metric);
+    for (size_t i = 0; i < experiment->outcome_count; i++)
+        metric_rules_ask(rules, experiment->outcomes[i].metric);
+    if (experiment->schedule.is_on)
+        metric_rules_set_resource(rules, experiment->schedule.resource);
 }

@@ -376,7 +376,8 @@ static const struct schema_key budget_keys[] = {
                "trials, each with all its retries. With none it continues "
                "after any failure.",
         .fallback = "it ends if the first 10 trials all fail, and no other has "
-                    "succeeded",
+                    "succeeded, or if the first trial to finish has no value "
+                    "of the objective",
         .example = "3",
     },
     {.name = NULL},

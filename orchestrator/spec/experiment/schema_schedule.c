@@ -40,7 +40,14 @@ const struct schema_key experiment_schedule_keys[] = {
         .doc = "The resource of the schedule, in whole units. In "
                "templates its name is the amount that the trial may use "
                "now, like SMTUNE_RESOURCE in its environment. The step of "
-               "its metrics is the amount used.",
+               "its metrics is the amount used: the number that a line has "
+               "under this name, singular (epoch for epochs) before plural, "
+               "as NAME=N, JSON key, or words (Epoch 3/9); else that of an "
+               "earlier line; else step, epoch, iteration or round; else "
+               "[N] at the line's start. A line with several has the step of "
+               "the first. Without any, each value counts as one unit. "
+               "Fractions count when they complete a unit. Steps may begin "
+               "at 0.",
         .fallback = "the constant parameter with the name epochs, num_epochs, "
                     "n_epochs, numepochs or n-epochs, else epochs",
         .example = "epochs",

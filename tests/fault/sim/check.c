@@ -287,6 +287,7 @@ static void check_verdict(const struct history *history,
     case BUDGET_CONVERGENCE:
     case BUDGET_FAILURES:
     case BUDGET_FIRST_FAILED:
+    case BUDGET_NO_VALUE:
     case BUDGET_VERDICT_COUNT:
         break;
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/metrics/metrics.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,62 +13,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/value.h"
-
-static void note(void *user, const char *name, int64_t step, double value)
-{
-    struct buf *out = user;
-    char number[32];
-
-    value_format_real(value, number, sizeof(number));
-    buf_printf(out, "%s%s@%" PRId64 "=%s", out->length > 0 ? " " : "", name,
-               step, number);
-}
-
-/* "loss@1=0.5 acc@1=0.9", fed in two pieces. */
-static char *read_split(struct metric_rules *rules, const char *text,
-                        size_t length, size_t at)
-{
-    struct metric_reader *reader = metric_reader_create(rules, 0);
-    struct buf out = BUF_INIT;
-
-    metric_reader_feed(reader, text, at, note, &out);
-    metric_reader_feed(reader, text + at, length - at, note, &out);
-    metric_reader_finish(reader, note, &out);
-    metric_reader_destroy(reader);
-    return buf_take(&out);
-}
-
-static void assert_reads_by(struct metric_rules *rules, const char *text,
-                            size_t length, const char *expected)
-{
-    for (size_t at = 0; at <= length; at++) {
-        char *actual = read_split(rules, text, length, at);
-
-        if (strcmp(actual, expected) != 0)
-            fail_msg("%s\nin pieces of %zu and %zu gave\n%s\nnot\n%s", text, at,
-                     length - at, actual, expected);
-        free(actual);
-    }
-}
-
-static void assert_reads(const char *text, const char *expected)
-{
-    struct metric_rules *rules = metric_rules_create(NULL, 0, NULL);
-
-    assert_reads_by(rules, text, strlen(text), expected);
-    metric_rules_destroy(rules);
-}
-
-struct example {
-    const char *text, *expected;
-};
-
-static void assert_examples(const struct example *examples, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        assert_reads(examples[i].text, examples[i].expected);
-}
+#include "tests/unit/base/metrics/metrics_test.h"
 
 static void test_metrics__finds_names_and_numbers(void **state)
 {
@@ -85,15 +29,18 @@ static void test_metrics__finds_names_and_numbers(void **state)
         {"loss:0.5", "loss@1=0.5"},
         {"loss=0.5.", "loss@1=0.5"},
         {"\033[1mloss\033[0m=\033[32;1m0.5\033[0m", "loss@1=0.5"},
-        {"\033loss=1 \033[", "loss@1=1"},
-        {"loss=1\033", "loss@1=1"},
-        {"\033[\001loss=1\033[3", "loss@1=1"},
         {"done=3/10", "done@1=3"},
         {"a=1=2", "a@1=1"},
         {"x=1\ty=2", "x@1=1 y@1=2"},
         {"loss\t=\t1", "loss@1=1"},
         {"\"loss=1 \"a\"=2", "loss@1=1 a@1=2"},
-        {"\xc3\xa9 loss=1\xc2\xb5", "loss@1=1"},
+        {"{'val loss': '0.5', \"NDCG@10\":0.9}",
+         "val loss@1=0.5 NDCG@10@1=0.9"},
+        {"acc@1=0.5 \xce\x94loss=-1", "acc@1@1=0.5 \xce\x94loss@1=-1"},
+        {"\xe2\x94\x82loss: 0.5\xe2\x94\x82 \xe2\x80\xa6"
+         "acc=1",
+         "loss@1=0.5 acc@1=1"},
+        {"loss=1 loss=2", "loss@1=1"},
         {"loss\"=1", ""},
         {"  \nloss=1", "loss@1=1"},
     };
@@ -109,8 +56,10 @@ static void test_metrics__other_ranks_are_passed_over(void **state)
         {"[rank 0] loss=1\n[rank 10] loss=2\n", "loss@1=1"},
         {"[rank 12] {\"loss\": 1}", ""},
         {"{\"loss\": 1}\r[rank 2] loss=2", "loss@1=1"},
-        {"[rank] loss=1 [rank ] loss=2\n [rank 1] loss=3", //
+        {"[rank] loss=1\n[rank ] loss=2\n [rank 1] loss=3", //
          "loss@1=1 loss@2=2 loss@3=3"},
+        {"[rank1]: loss=1\n[default2]:loss=2\nRank 3: loss=3\nrank 0: loss=4",
+         "loss@1=4"},
         {"[rank ] loss=1", "loss@1=1"},
         {"[rank 1 loss=1", "loss@1=1"},
         {"[rank 1", ""},
@@ -123,11 +72,11 @@ static void test_metrics__other_ranks_are_passed_over(void **state)
 static void test_metrics__numbers_have_one_form(void **state)
 {
     static const struct example examples[] = {
-        {"a=1e-3 a=1E+2 a=+.5 a=5. a=-0 a=00012",
-         "a@1=0.001 a@2=100 a@3=0.5 a@4=5 a@5=-0 a@6=12"},
-        {"a=nan a=NaN a=-nan a=inf a=-Infinity a=+INF",
-         "a@1=nan a@2=nan a@3=nan a@4=inf a@5=-inf a@6=inf"},
-        {"a=1e999 a=-1e999 a=1e-999", "a@1=inf a@2=-inf a@3=0"},
+        {"a=1e-3 b=1E+2 c=+.5 d=5. e=-0 f=00012",
+         "a@1=0.001 b@1=100 c@1=0.5 d@1=5 e@1=-0 f@1=12"},
+        {"a=nan b=NaN c=-nan d=inf e=-Infinity f=+INF",
+         "a@1=nan b@1=nan c@1=nan d@1=inf e@1=-inf f@1=inf"},
+        {"a=1e999 b=-1e999 c=1e-999", "a@1=inf b@1=-inf c@1=0"},
         {"a=0x10 a=12ms a=1_000 a=1e a=1e+ a=5.x a=nano a=inform", ""},
         {"a=1e\na=1e+\na=1+2", ""},
         {"a=. a=- a=+ a=e5 a=.e5 a=--1 a=- 1 a=", ""},
@@ -136,31 +85,8 @@ static void test_metrics__numbers_have_one_form(void **state)
         {"=1 : 2 9a=1 -a=1 --lr=1 a]=1 $()=2", ""},
         {"main.c:12: error", ""},
         {"2026-11-21T12:30:45.123 INFO", ""},
-        {"loss='0.5' 'loss=1' \"loss: 2", "loss@1=1 loss@2=2"},
+        {"loss='0.5'\nloss='0.5 loss=1' \"loss: 2", "loss@1=0.5 loss@2=1"},
         {"'loss\"=1 loss'=2", ""},
-    };
-
-    (void)state;
-    assert_examples(examples, ARRAY_LEN(examples));
-}
-
-static void test_metrics__step_is_said_or_counted(void **state)
-{
-    static const struct example examples[] = {
-        {"loss=3\nloss=2\nacc=1\nloss=1", "loss@1=3 loss@2=2 acc@1=1 loss@3=1"},
-        {"step=10 loss=3\nloss=2\nloss=1 Step: 7\nloss=0",
-         "loss@10=3 loss@11=2 loss@7=1 loss@8=0"},
-        {"loss=1 epoch=2 step=3 iter=4", "loss@3=1 epoch@3=2 iter@3=4"},
-        {"EPOCH 3: loss=1", "loss@1=1"},
-        {"iteration=5 iter=6 loss=1", "iter@5=6 loss@5=1"},
-        {"epoch=1.5 iter=4 loss=1", "epoch@4=1.5 loss@4=1"},
-        {"epoch=-1 loss=1", "epoch@1=-1 loss@1=1"},
-        {"step=nan loss=1", "step@1=nan loss@1=1"},
-        {"step=1e300 loss=1", "step@1=1e+300 loss@1=1"},
-        {"step=9007199254740992 loss=1\nloss=2",
-         "loss@9007199254740992=1 loss@9007199254740993=2"},
-        {"step=0 loss=1", "loss@0=1"},
-        {"step=4", ""},
     };
 
     (void)state;
@@ -176,11 +102,16 @@ static void test_metrics__reads_json_lines(void **state)
          "a@1=nan b@1=inf c@1=-inf d@1=nan"},
         {"{\"a\":\"nan\",\"b\":\"inf\",\"c\":\"-inf\",\"d\":\"0.5\",\"e\":"
          "\"x\"}",
-         "a@1=nan b@1=inf c@1=-inf"},
+         "a@1=nan b@1=inf c@1=-inf d@1=0.5"},
         {"{\"n\":{\"loss\":1,\"s\":\"}\"},\"l\":[1,{\"x\":2}],\"a\":3}",
-         "a@1=3"},
+         "n/loss@1=1 a@1=3"},
+        {"{\"a\":{\"b\":{\"c\":1},\"d\":2},\"e\":{}}", "a/b/c@1=1 a/d@1=2"},
+        {"{\"a\":{\"b\":{\"c\":1}", "c@1=1"},
+        {"{\"n\\u00e9\\/\\\"\":1,\"\\n\":2,\"\\u12\":3,\"\\ud800\":4}",
+         "n\xc3\xa9/\"@1=1"},
         {"{\"t\":true,\"f\":false,\"s\":\"loss=7\",\"a\":3}", "a@1=3"},
-        {"{\"a b\":1,\"9\":2,\"\":3,\"x\\\"y\":4,\"z\":5}", "z@1=5"},
+        {"{\"a b\":1,\"9\":2,\"\":3,\"x\\\"y\":4,\" z\":5}",
+         "a b@1=1 9@1=2 x\"y@1=4"},
         {"{}", ""},
         {"{\"loss\":0.5", "loss@1=0.5"},
         {"{\"loss\":0.5} and more", "loss@1=0.5"},
@@ -216,11 +147,41 @@ static void test_metrics__any_bytes_are_survived(void **state)
     metric_rules_destroy(rules);
 }
 
-static void test_metrics__progress_bars_are_lines(void **state)
+static void test_metrics__refreshes_of_a_bar_are_one_unit(void **state)
 {
+    static const struct example examples[] = {
+        {" 10%|#   | loss=3\r 20%|##  | loss=2\r\n 9%|#  | loss=1\r", //
+         "loss@1=2 loss@2=1"},
+        {"\rEpoch 0: 1/2 [loss=5]\rEpoch 0: 2/2 [loss=4, val=3]\n"
+         "\rEpoch 1: 1/2 [loss=2, val=3]\rEpoch 1: 2/2 [loss=1, val=2]\n",
+         "loss@0=4 val@0=3 loss@1=1 val@1=2"},
+        {"\rEpoch 0: 1/2 [loss=5]\rEpoch 0: 2/2 [loss=4, val=3]"
+         "\rEpoch 1: 1/2 [loss=2, val=3]\rEpoch 1: 2/2 [loss=1, val=2]",
+         "loss@0=4 val@0=3 loss@1=1 val@1=2"},
+        {"loss=3\r\nloss=2\r\n", "loss@1=3 loss@2=2"},
+        {"a=1\r      \rb=2\n", "a@1=1 b@1=2"},
+        {"a=1\rb=2\ra=3\n", "b@1=2 a@1=3"},
+    };
+
     (void)state;
-    assert_reads(" 10%|#   | loss=3\r 20%|##  | loss=2\r\n",
-                 "loss@1=3 loss@2=2");
+    assert_examples(examples, ARRAY_LEN(examples));
+}
+
+static void test_metrics__what_a_killed_program_left_half_does_not_count(
+    void **state)
+{
+    static const char text[] = "loss=1\nEpoch 2: loss=0.5\rloss=0.2";
+    struct metric_rules *rules = metric_rules_create(NULL, 0, NULL);
+    struct metric_reader *reader = metric_reader_create(rules, 0);
+    struct buf out = BUF_INIT;
+
+    (void)state;
+    metric_reader_feed(reader, text, strlen(text), note, &out);
+    metric_reader_finish(reader, false, note, &out);
+    assert_string_equal(buf_text(&out), "loss@1=1");
+    buf_clear(&out);
+    metric_reader_destroy(reader);
+    metric_rules_destroy(rules);
 }
 
 /* A line of `length` bytes: `head`, blanks, `tail`. */
@@ -311,11 +272,9 @@ static void test_metrics__without_rules_nothing_is_read(void **state)
     metric_reader_destroy(NULL);
 }
 
-static void count(void *user, const char *name, int64_t step, double value)
+static void count(void *user, const struct metric_point *point)
 {
-    (void)name;
-    (void)step;
-    (void)value;
+    (void)point;
     ++*(size_t *)user;
 }
 
@@ -360,9 +319,9 @@ static void test_metrics__numbers_and_lines_are_bounded(void **state)
     buf_truncate(&line, 0);
     for (int i = 0; i < 4097; i++)
         buf_add_string(&line, "a=1 ");
-    buf_add_string(&line, "\n");
+    buf_add_string(&line, "b=1\n");
     metric_reader_feed(reader, line.data, line.length, count, &found);
-    assert_int_equal(found, 1 + 4096);
+    assert_int_equal(found, 1 + 1);
     buf_clear(&line);
     metric_reader_destroy(reader);
     metric_rules_destroy(rules);
@@ -370,7 +329,8 @@ static void test_metrics__numbers_and_lines_are_bounded(void **state)
 
 static void test_metrics__steps_go_on_where_the_writer_does(void **state)
 {
-    static const char text[] = "loss=4 acc=1\nloss=3\nstep=9 loss=2\nloss=1\n";
+    static const char text[] =
+        "loss=4 acc=1\nloss=3\n{\"step\":9,\"loss\":2}\nloss=1\n";
     struct metric_rules *rules = metric_rules_create(NULL, 0, NULL);
     struct metric_reader *reader = metric_reader_create(rules, 5);
     struct buf out = BUF_INIT;
@@ -566,10 +526,11 @@ int main(void)
         cmocka_unit_test(test_metrics__finds_names_and_numbers),
         cmocka_unit_test(test_metrics__other_ranks_are_passed_over),
         cmocka_unit_test(test_metrics__numbers_have_one_form),
-        cmocka_unit_test(test_metrics__step_is_said_or_counted),
         cmocka_unit_test(test_metrics__reads_json_lines),
         cmocka_unit_test(test_metrics__any_bytes_are_survived),
-        cmocka_unit_test(test_metrics__progress_bars_are_lines),
+        cmocka_unit_test(test_metrics__refreshes_of_a_bar_are_one_unit),
+        cmocka_unit_test(
+            test_metrics__what_a_killed_program_left_half_does_not_count),
         cmocka_unit_test(test_metrics__long_lines_are_cut),
         cmocka_unit_test(test_metrics__a_line_of_one_word_may_be_cut_whole),
         cmocka_unit_test(test_metrics__names_that_hash_alike_are_others),

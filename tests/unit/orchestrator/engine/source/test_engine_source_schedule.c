@@ -98,13 +98,15 @@ static void test_schedule__goes_on_from_a_checkpoint(void **state)
     end_bench(&bench);
 }
 
-/* A point beyond what it was given counts for nothing, and has it end. */
+/* A point beyond what it was given counts for nothing. The trial has the time
+ * of a unit to write its checkpoint, and is ended at the next one. */
 static void test_schedule__a_point_beyond_its_resource(void **state)
 {
     BENCH(bench, *state, TEST_SCHEDULE);
     struct engine *engine = bench.engine;
-    const struct metric_point within = {"loss", 1, 0.5};
-    const struct metric_point beyond = {"loss", 2, 0.1};
+    const struct metric_point within = {"loss", 1, 0.5, false};
+    const struct metric_point beyond = {"loss", 2, 0.1, false};
+    const struct metric_point far_beyond = {"loss", 3, 0.1, false};
     struct job *job;
 
     must_start(&bench);
@@ -113,10 +115,13 @@ static void test_schedule__a_point_beyond_its_resource(void **state)
     assert_int_equal(job->reached, 1);
     must_cancel(&bench, "");
     engine->source->follow(engine, job, &beyond);
-    assert_int_equal(job->wish, WISH_PAUSE);
+    assert_int_equal(job->wish, WISH_NONE);
     assert_true(job->last[0] == 0.5);
+    must_cancel(&bench, "");
+    engine->source->follow(engine, job, &far_beyond);
+    assert_int_equal(job->wish, WISH_PAUSE);
     must_cancel(&bench, "1 term, ");
-    engine->source->follow(engine, job, &beyond);
+    engine->source->follow(engine, job, &far_beyond);
     must_cancel(&bench, ""); /* once */
     end_bench(&bench);
 }
@@ -131,7 +136,7 @@ static void test_schedule__gives_up_what_is_worse(void **state)
     engine->parallel = 4;
     must_start(&bench);
     for (int64_t n = 1; n <= 4; n++) {
-        const struct metric_point point = {"loss", 1, 0.1 * (double)n};
+        const struct metric_point point = {"loss", 1, 0.1 * (double)n, false};
 
         engine->source->follow(engine, live_trial(&bench, n), &point);
     }

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/metrics/scan.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/metrics/name.h"
+#include "base/metrics/number.h"
+
+/*
+ * Lines that are one JSON object, read without making values of it: most lines
+ * of a log are none, and a large one has few numbers. Members of nested objects
+ * are called OUTER/INNER; arrays are skipped. nan, inf and null (which is nan)
+ * are numbers, also in quotes.
+ */
+
+enum { DEPTH_MAX = 8 };
+
+struct scanner {
+    const char *end;
+    struct metric_pairs *pairs;
+    char path[METRIC_NAME_MAX + 2]; /* of the object that is read */
+};
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+    while (at < end && metric_is_blank(*at))
+        at++;
+    return at;
+}
+
+/* Behind the string that starts at `at`, or NULL. */
+static const char *string_end(const char *at, const char *end)
+{
+    if (at == end || *at != '"')
+        return NULL;
+    for (at++; at < end && *at != '"'; at++)
+        if (*at == '\\')
+            at++;
+    return at < end ? at + 1 : NULL;
+}
+
+/* Behind the array or object that starts at `at`, or NULL. */
+static const char *nested_end(const char *at, const char *end)
+{
+    int depth = 0;
+
+    while (at != NULL && at < end) {
+        if (*at == '"') {
+            at = string_end(at, end);
+            continue;
+        }
+        depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
+        at++;
+        if (depth == 0)
+            return at;
+    }
+    return NULL;
+}
+
+static const char *literal_end(const char *at, const char *end,
+                               const char *literal)
+{
+    size_t length = strlen(literal);
+
+    return (size_t)(end - at) >= length && memcmp(at, literal, length) == 0
+               ? at + length
+               : NULL;
+}
+
+/* Behind the plain value at `at`, or NULL; *value where it is a number. */
+static const char *plain_value(const char *at, const char *end, bool *number,
+                               double *value)
+{
+    const char *behind = NULL;
+    size_t length;
+
+    *number = false;
+    if (at == end)
+        return NULL;
+    if (*at == '[')
+        return nested_end(at, end);
+    if (*at == '"') {
+        behind = string_end(at, end);
+        if (behind == NULL)
+            return NULL;
+        length = metric_scan_number(at + 1, behind - 1, value);
+        *number = length > 0 && at + 1 + length == behind - 1;
+        return behind;
+    }
+    length = metric_scan_number(at, end, value);
+    *number = length > 0;
+    if (length > 0)
+        return at + length;
+    behind = literal_end(at, end, "null");
+    if (behind != NULL) {
+        *number = true;
+        *value = (double)NAN;
+        return behind;
+    }
+    behind = literal_end(at, end, "true");
+    return behind != NULL ? behind : literal_end(at, end, "false");
+}
+
+/* ---- names ---- */
+
+static int hex_digit(char c)
+{
+    if (metric_is_digit(c))
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The code point of four hexadecimal digits at `at`, or -1. */
+static int32_t hex_point(const char *at, const char *end)
+{
+    int32_t point = 0;
+
+    if (end - at < 4)
+        return -1;
+    for (int i = 0; i < 4; i++) {
+        int digit = hex_digit(at[i]);
+
+        if (digit < 0)
+            return -1;
+        point = point << 4 | digit;
+    }
+    return point;
+}
+
+static size_t put_utf8(int32_t point, char *out)
+{
+    if (point < 0x80) {
+        out[0] = (char)point;
+        return 1;
+    }
+    if (point < 0x800) {
+        out[0] = (char)(0xc0 | point >> 6);
+        out[1] = (char)(0x80 | (point & 0x3f));
+        return 2;
+    }
+    out[0] = (char)(0xe0 | point >> 12);
+    out[1] = (char)(0x80 | (point >> 6 & 0x3f));
+    out[2] = (char)(0x80 | (point & 0x3f));
+    return 3;
+}
+
+/* Appends the key [at, end) to the path without its escapes. Its new length;
+ * 0: it is too long, or has an escape that no name has. */
+static size_t add_key(char *path, size_t length, const char *at,
+                      const char *end)
+{
+    while (at < end) {
+        int32_t point;
+
+        if (length + 3 > METRIC_NAME_MAX + 1)
+            return 0;
+        if (*at != '\\') {
+            path[length++] = *at++;
+            continue;
+        }
+        if (at[1] == '"' || at[1] == '\\' || at[1] == '/') {
+            path[length++] = at[1];
+            at += 2;
+            continue;
+        }
+        point = at[1] == 'u' ? hex_point(at + 2, end) : -1;
+        if (point < 0x20 || (point >= 0xd800 && point < 0xe000))
+            return 0;
+        length += put_utf8(point, path + length);
+        at += 6;
+    }
+    path[length] = '\0';
+    return length;
+}
+
+/* The name lies in pairs->names, which may move: its place is kept until the
+ * whole line was read. */
+static void add_member(struct scanner *scanner, size_t length, double value)
+{
+    struct metric_pairs *pairs = scanner->pairs;
+    const struct metric_pair pair = {NULL, length, pairs->names.length, value};
+
+    if (!metric_is_quoted_name(scanner->path, length))
+        return;
+    buf_add(&pairs->names, scanner->path, length);
+    metric_pairs_add(pairs, &pair);
+}
+
+static void place_names(struct metric_pairs *pairs)
+{
+    for (size_t i = 0; i < pairs->count; i++) {
+        pairs->items[i].name = buf_text(&pairs->names) + pairs->items[i].lead;
+        pairs->items[i].lead = 0;
+    }
+}
+
+/* ---- objects ---- */
+
+static const char *scan_object(struct scanner *scanner, const char *at,
+                               size_t path, int depth);
+
+/* Behind the member at `at` of the object with that path, or NULL. */
+static const char *scan_member(struct scanner *scanner, const char *at,
+                               size_t path, int depth)
+{
+    const char *end = scanner->end, *key = at + 1;
+    const char *behind = string_end(at, end);
+    size_t length;
+    bool number;
+    double value;
+
+    if (behind == NULL)
+        return NULL;
+    length = add_key(scanner->path, path, key, behind - 1);
+    at = skip_blanks(behind, end);
+    if (at == end || *at != ':')
+        return NULL;
+    at = skip_blanks(at + 1, end);
+    if (at < end && *at == '{') {
+        if (length == 0 || length >= METRIC_NAME_MAX || depth == DEPTH_MAX)
+            return nested_end(at, end);
+        scanner->path[length] = '/';
+        return scan_object(scanner, at, length + 1, depth + 1);
+    }
+    at = plain_value(at, end, &number, &value);
+    if (at != NULL && number && length > path)
+        add_member(scanner, length, value);
+    return at;
+}
+
+/* Behind the object at `at`, or NULL. */
+static const char *scan_object(struct scanner *scanner, const char *at,
+                               size_t path, int depth)
+{
+    const char *end = scanner->end;
+
+    at = skip_blanks(at + 1, end);
+    if (at < end && *at == '}')
+        return at + 1;
+    for (;;) {
+        at = scan_member(scanner, at, path, depth);
+        if (at == NULL)
+            return NULL;
+        at = skip_blanks(at, end);
+        if (at == end || (*at != ',' && *at != '}'))
+            return NULL;
+        if (*at == '}')
+            return at + 1;
+        at = skip_blanks(at + 1, end);
+    }
+}
+
+bool metric_scan_json(const char *line, const char *end,
+                      struct metric_pairs *pairs)
+{
+    struct scanner scanner = {end, pairs, ""};
+    const char *at = skip_blanks(line, end);
+
+    if (at == end || *at != '{')
+        return false;
+    at = scan_object(&scanner, at, 0, 0);
+    if (at == NULL || skip_blanks(at, end) != end)
+        return false;
+    place_names(pairs);
+    return true;
+}

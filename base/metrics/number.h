@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_BASE_METRICS_NUMBER_H
+#define SMTUNE_BASE_METRICS_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Numbers as programs print them; no state. */
+
+/*
+ * The number that starts at `text`, before `end`: its length in bytes, 0 where
+ * there is none. Decimal (1, -1.5e-3, .5, 5.) or nan, inf, infinity in any
+ * case, with a sign. 1,234,567 and 1,234.5 have separators of thousands, 0,52
+ * has a decimal comma. 1,234 may be either and is no number. A number is never
+ * cut: 0x10, 12ms, 1_000, lists, dates, times and versions are none.
+ */
+size_t metric_scan_number(const char *text, const char *end, double *value);
+
+/*
+ * As metric_scan_number(), and what libraries print around a number: quotes
+ * ('3.5'), a list of one ([3.5]), tensor(3.5), np.float64(3.5),
+ * Array(3.5, dtype=float32), <tf.Tensor: shape=(), numpy=3.5>.
+ */
+size_t metric_scan_value(const char *text, const char *end, double *value);
+
+bool metric_is_digit(char c);
+/* A letter of ASCII or '_'. */
+bool metric_is_letter(char c);
+/* A blank or a tab. */
+bool metric_is_blank(char c);
+
+#endif

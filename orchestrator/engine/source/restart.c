@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/engine/source/restart.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "orchestrator/job/held_points.h"
+
+/*
+ * A trial continues at 3 of 9 epochs, and its first line names epoch 1. Either
+ * it did not load its checkpoint and trains all 9, or it loaded it and counts
+ * the 6 that are left. The line does not show which, so points wait: a step
+ * beyond 6 means the former, an end at 6 the latter. The schedule needs no
+ * point before the attempt ends.
+ */
+
+enum { POINTS_MAX = 100000 };
+
+/* Steps as units: the first one is 1. */
+static double unit_of(const struct job *job, double step)
+{
+    return step + job->begins_at_zero;
+}
+
+static void warn(struct engine *engine, const struct job *job, bool is_anew)
+{
+    char text[320];
+
+    if (engine->has_told_of_restart)
+        return;
+    engine->has_told_of_restart = true;
+    snprintf(text, sizeof(text),
+             "trial %" PRId64 " continues from %" PRId64 " %s, but its steps "
+             "begin again from the start: %s",
+             job->number, job->paused_at, engine->experiment->schedule.resource,
+             is_anew ? "it does not load its checkpoint, and uses its whole "
+                       "resource again"
+                     : "smtune adds those before the checkpoint");
+    engine->events->warn(engine->events->user, text);
+}
+
+/* Keeps what waits, `shift` steps further on. */
+static void release(struct engine *engine, struct job *job, int64_t shift,
+                    restart_keep_fn keep)
+{
+    struct held_points *held = job->held;
+
+    job->held = NULL;
+    warn(engine, job, shift == 0);
+    if (shift == 0)
+        job->from = job->reached = 0;
+    for (size_t i = 0; i < held->count; i++) {
+        held->points[i].step += (double)shift;
+        keep(engine, job, &held->points[i]);
+    }
+    held_points_destroy(held);
+}
+
+void restart_follow(struct engine *engine, struct job *job,
+                    const struct metric_point *point, bool is_deciding,
+                    restart_keep_fn keep)
+{
+    double unit = unit_of(job, point->step);
+    double left = (double)(job->resource - job->from);
+
+    if (job->from > 0 && is_deciding && !job->has_begun && !point->is_counted &&
+        (unit < (double)job->from || unit <= 1))
+        job->held = held_points_create();
+    job->has_begun = job->has_begun || is_deciding;
+    if (job->held == NULL) {
+        keep(engine, job, point);
+        return;
+    }
+    if (is_deciding)
+        job->held->last = point->step;
+    held_points_add(job->held, point);
+    if ((is_deciding && unit > left) || job->held->count == POINTS_MAX)
+        release(engine, job, 0, keep);
+}
+
+void restart_end(struct engine *engine, struct job *job, restart_keep_fn keep)
+{
+    double unit;
+
+    if (job->held == NULL)
+        return;
+    unit = unit_of(job, job->held->last);
+    release(engine, job,
+            unit == (double)(job->resource - job->from) ? job->from : 0, keep);
+}
