@@ -22,8 +22,8 @@ enum { LINE_MAX_BYTES = 200 };
 
 struct found {
     char *name;
-    int64_t count, first_step, last_step;
-    double last;
+    int64_t count;
+    double first_step, last_step, last;
     int64_t line_number;
     char *line; /* the first, escaped */
 };
@@ -80,23 +80,23 @@ static char *copy_line(const struct log_reading *reading)
     return buf_take(&text);
 }
 
-static void keep(void *user, const char *name, int64_t step, double value)
+static void keep(void *user, const struct metric_point *point)
 {
     struct log_reading *reading = user;
-    struct found *found = find(reading, name);
+    struct found *found = find(reading, point->name);
 
     if (found == NULL) {
         reading->found = mem_grow(reading->found, reading->count,
                                   &reading->capacity, sizeof(*reading->found));
         found = &reading->found[reading->count++];
-        *found = (struct found){.name = mem_copy_string(name),
-                                .first_step = step,
+        *found = (struct found){.name = mem_copy_string(point->name),
+                                .first_step = point->step,
                                 .line_number = reading->line_number,
                                 .line = copy_line(reading)};
     }
     found->count++;
-    found->last_step = step;
-    found->last = value;
+    found->last_step = point->step;
+    found->last = point->value;
 }
 
 static void end_line(struct log_reading *reading)
@@ -128,7 +128,7 @@ void log_reading_finish(struct log_reading *reading)
 {
     if (reading->line.length > 0)
         end_line(reading);
-    metric_reader_finish(reading->reader, keep, reading);
+    metric_reader_finish(reading->reader, true, keep, reading);
 }
 
 bool log_reading_is_complete(const struct log_reading *reading)
@@ -158,9 +158,9 @@ static void print_steps(const struct experiment *experiment,
         experiment->schedule.is_on ? experiment->schedule.resource : "steps";
 
     if (found->first_step == found->last_step)
-        printf(", %s %" PRId64, unit, found->last_step);
+        printf(", %s %.15g", unit, found->last_step);
     else
-        printf(", %s %" PRId64 " to %" PRId64, unit, found->first_step,
+        printf(", %s %.15g to %.15g", unit, found->first_step,
                found->last_step);
 }
 
@@ -204,12 +204,12 @@ json_t *log_reading_json(const struct log_reading *reading)
         const struct found *found = &reading->found[i];
 
         json_array_append_new(
-            list, json_pack("{sosbsIsIsIsosIso}", "name",
+            list, json_pack("{sosbsIsosososIso}", "name",
                             json_from_text(found->name), "objective",
                             (int)is_objective(reading->experiment, found->name),
                             "values", (json_int_t)found->count, "first_step",
-                            (json_int_t)found->first_step, "last_step",
-                            (json_int_t)found->last_step, "last",
+                            json_from_any_real(found->first_step), "last_step",
+                            json_from_any_real(found->last_step), "last",
                             json_from_any_real(found->last), "line",
                             (json_int_t)found->line_number, "text",
                             json_from_text(found->line)));
