@@ -5,6 +5,8 @@
 
 #include "base/mem.h"
 
+/* The list of what a line has. */
+
 void metric_pairs_clear(struct metric_pairs *pairs)
 {
     free(pairs->items);

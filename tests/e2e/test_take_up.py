@@ -2,6 +2,7 @@
 """What an engine takes up of a run: what was decided, and what it read of the
 record, holds for the next one and for what is put back."""
 
+import contextlib
 import os
 import signal
 
@@ -55,9 +56,15 @@ def test_what_is_to_stop_begins_no_more(smtune, stopped):
     engine = stopped(first="echo ran >>ran;")
     kill(engine)
     token = smtune.token.encode()
-    for pid in processes_with(token):
-        os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: not processes_with(token))
+
+    def none_left():
+        left = processes_with(token)
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return not left
+
+    wait_until(none_left)
     (claim,) = smtune.store.glob("runs/it/**/claim")
     claim.unlink()
     (smtune.directory / "end").touch()

@@ -2,6 +2,7 @@
 #include "orchestrator/engine/source/restart.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "orchestrator/job/held_points.h"
@@ -11,7 +12,8 @@
  * it did not load its checkpoint and trains all 9, or it loaded it and counts
  * the 6 that are left. The line does not show which, so points wait: a step
  * beyond 6 means the former, an end at 6 the latter. The schedule needs no
- * point before the attempt ends.
+ * point before the attempt ends. A first step of 2 or 3 means that the
+ * checkpoint is older.
  */
 
 enum { POINTS_MAX = 100000 };
@@ -22,7 +24,7 @@ static double unit_of(const struct job *job, double step)
     return step + job->begins_at_zero;
 }
 
-static void warn(struct engine *engine, const struct job *job, bool is_anew)
+static void warn(struct engine *engine, const struct job *job, const char *how)
 {
     char text[320];
 
@@ -30,13 +32,23 @@ static void warn(struct engine *engine, const struct job *job, bool is_anew)
         return;
     engine->has_told_of_restart = true;
     snprintf(text, sizeof(text),
-             "trial %" PRId64 " continues from %" PRId64 " %s, but its steps "
-             "begin again from the start: %s",
+             "trial %" PRId64 " continues from %" PRId64
+             " %s, but its steps begin again %s",
              job->number, job->paused_at, engine->experiment->schedule.resource,
-             is_anew ? "it does not load its checkpoint, and uses its whole "
-                       "resource again"
-                     : "smtune adds those before the checkpoint");
+             how);
     engine->events->warn(engine->events->user, text);
+}
+
+/* Its checkpoint is older than what it had used: it uses the rest again. */
+static void begin_earlier(struct engine *engine, struct job *job, double unit)
+{
+    char how[128];
+
+    snprintf(how, sizeof(how),
+             "at %g: its checkpoint is older, and it uses the rest again",
+             unit);
+    warn(engine, job, how);
+    job->from = job->reached = (int64_t)ceil(unit) - 1;
 }
 
 /* Keeps what waits, `shift` steps further on. */
@@ -46,7 +58,11 @@ static void release(struct engine *engine, struct job *job, int64_t shift,
     struct held_points *held = job->held;
 
     job->held = NULL;
-    warn(engine, job, shift == 0);
+    warn(engine, job,
+         shift == 0 ? "from the start: it does not load its checkpoint, and "
+                      "uses its whole resource again"
+                    : "from the start: smtune adds those before the "
+                      "checkpoint");
     if (shift == 0)
         job->from = job->reached = 0;
     for (size_t i = 0; i < held->count; i++) {
@@ -56,16 +72,25 @@ static void release(struct engine *engine, struct job *job, int64_t shift,
     held_points_destroy(held);
 }
 
+/* The first point of the attempt that names a step. */
+static void look_at_first(struct engine *engine, struct job *job, double unit)
+{
+    if (job->from == 0)
+        return;
+    if (unit <= 1)
+        job->held = held_points_create();
+    else if (unit < (double)job->from)
+        begin_earlier(engine, job, unit);
+}
+
 void restart_follow(struct engine *engine, struct job *job,
                     const struct metric_point *point, bool is_deciding,
                     restart_keep_fn keep)
 {
     double unit = unit_of(job, point->step);
-    double left = (double)(job->resource - job->from);
 
-    if (job->from > 0 && is_deciding && !job->has_begun && !point->is_counted &&
-        (unit < (double)job->from || unit <= 1))
-        job->held = held_points_create();
+    if (is_deciding && !job->has_begun && !point->is_counted)
+        look_at_first(engine, job, unit);
     job->has_begun = job->has_begun || is_deciding;
     if (job->held == NULL) {
         keep(engine, job, point);
@@ -74,7 +99,8 @@ void restart_follow(struct engine *engine, struct job *job,
     if (is_deciding)
         job->held->last = point->step;
     held_points_add(job->held, point);
-    if ((is_deciding && unit > left) || job->held->count == POINTS_MAX)
+    if ((is_deciding && unit > (double)(job->resource - job->from)) ||
+        job->held->count == POINTS_MAX)
         release(engine, job, 0, keep);
 }
 

@@ -191,14 +191,20 @@ static void fail_overrun(const struct engine *engine, struct job *job)
 }
 
 /* A trial that has reported all of its resource has come to its end, even if it
- * reported so late that its schedule gave it up on the way. */
+ * reported so late that its schedule gave it up on the way. One that crashed
+ * has not. */
+static bool has_used_all(const struct job *job)
+{
+    return job->resource > 0 && job->reached >= job->resource &&
+           (job->end.cause == CAUSE_OK || job->end.cause == CAUSE_CANCELLED);
+}
+
 int schedule_judge(struct engine *engine, struct job *job, struct err *err)
 {
     size_t i = engine->experiment->schedule.objective;
 
     restart_end(engine, job, keep);
-    if (job->wish == WISH_GIVE_UP && job->resource > 0 &&
-        job->reached >= job->resource)
+    if (job->wish == WISH_GIVE_UP && has_used_all(job))
         job->wish = WISH_PAUSE;
     if (job->overrun_ms > 0 && !job->said[i] &&
         (job->end.cause == CAUSE_OK || job->wish == WISH_PAUSE)) {

@@ -123,6 +123,15 @@ static void check_values(const struct history *history,
     }
 }
 
+/* Its schedule ended it when it had used all of its resource. */
+static bool has_reported_all(const struct history *history,
+                             const struct record_attempt *last)
+{
+    const struct scenario *scenario = &history->scenario;
+
+    return scenario->schedule != NULL && strcmp(last->cause, "cancelled") == 0;
+}
+
 static void check_success(const struct history *history,
                           const struct record *record,
                           const struct record_job *job)
@@ -138,7 +147,8 @@ static void check_success(const struct history *history,
             check_values(history, job, other->values);
         return;
     }
-    if (last == NULL || strcmp(last->cause, "ok") != 0)
+    if (last == NULL ||
+        (strcmp(last->cause, "ok") != 0 && !has_reported_all(history, last)))
         world_fail("trial %" PRId64 " succeeded by no attempt", job->number);
     check_values(history, job,
                  site_find(history->world->site, last->id)->values);
@@ -230,6 +240,16 @@ static bool has_reached_target(const struct scenario *scenario,
     return false;
 }
 
+static bool lacks_value(const struct record *record)
+{
+    for (size_t i = 0; i < record->job_count; i++) {
+        if (strcmp(record->jobs[i].state, "failed") == 0 &&
+            strcmp(record->jobs[i].cause, "no_metric") == 0)
+            return true;
+    }
+    return false;
+}
+
 static int64_t resource_used(const struct record *record)
 {
     int64_t used = 0;
@@ -276,6 +296,10 @@ static void check_verdict(const struct history *history,
     case BUDGET_NO_IMPROVEMENT:
         is_as_it_says = scenario->gives_up;
         break;
+    case BUDGET_NO_VALUE:
+        /* who it was may have been put back since */
+        is_as_it_says = lacks_value(record) || history->reopenings.count > 0;
+        break;
     case BUDGET_RESOURCE:
         is_as_it_says =
             scenario->resource > 0 &&
@@ -287,7 +311,6 @@ static void check_verdict(const struct history *history,
     case BUDGET_CONVERGENCE:
     case BUDGET_FAILURES:
     case BUDGET_FIRST_FAILED:
-    case BUDGET_NO_VALUE:
     case BUDGET_VERDICT_COUNT:
         break;
     }

@@ -103,6 +103,20 @@ static int64_t find_rested_at(const struct record *record,
     return rest != NULL ? rest->resource : 0;
 }
 
+/* A checkpoint that was not written anew has less than the trial had used,
+ * which the first step of its lines shows; one unit less may be a second look
+ * at the last one. */
+static int64_t find_level(const struct history *history,
+                          const struct site_attempt *truth, int64_t rested_at)
+{
+    int64_t level = site_find(history->world->site, truth->found)->level;
+
+    return !history->scenario.habits.is_stepless && !truth->is_silent &&
+                   (level == 0 || level + 1 < rested_at)
+               ? level
+               : rested_at;
+}
+
 /* One that came to its end used what lies between that and the checkpoint with
  * which it began. */
 static void check_used(const struct history *history,
@@ -118,8 +132,10 @@ static void check_used(const struct history *history,
         !scenario->schedule->pauses || history->reopenings.count > 0)
         return;
     if (scenario->has_checkpoints && truth->found != 0)
-        from = find_rested_at(record, record_job(record, attempt->trial),
-                              attempt->id);
+        from = find_level(history, truth,
+                          find_rested_at(record,
+                                         record_job(record, attempt->trial),
+                                         attempt->id));
     if (attempt->resource_used != attempt->resource - from)
         world_fail("attempt %" PRId64 " used %" PRId64 ", from %" PRId64
                    " to %" PRId64,
