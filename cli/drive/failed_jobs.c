@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/drive/failed_jobs.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buf.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "base/screen.h"
 #include "cli/show/jobs/run_jobs.h"
@@ -75,33 +74,24 @@ static void print_lines(const char *at)
     buf_clear(&line);
 }
 
-/* The end of an attempt's log, and its length; 0 where nothing is there. */
-static size_t read_tail(struct store *store, const struct last_attempt *last,
-                        char text[TAIL_BYTES + 1])
+/* Appends the end of an attempt's log; nothing where none is there. */
+static void read_tail(struct store *store, const struct last_attempt *last,
+                      struct buf *text)
 {
     char *path =
         mem_printf("%s/%s/log", store_directory(store), last->directory);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
-    ssize_t length = 0;
 
-    if (size > 0)
-        length = pread(fd, text, TAIL_BYTES,
-                       size > TAIL_BYTES ? size - TAIL_BYTES : 0);
-    if (fd >= 0)
-        close(fd);
+    (void)fs_read_tail(path, TAIL_BYTES, text);
     free(path);
-    length = length > 0 ? length : 0;
-    text[length] = '\0';
-    return (size_t)length;
 }
 
 static void print_tail(struct store *store, const struct last_attempt *last)
 {
-    char text[TAIL_BYTES + 1];
-    size_t length = read_tail(store, last, text);
+    struct buf text = BUF_INIT;
 
-    print_lines(last_lines(text, length));
+    read_tail(store, last, &text);
+    print_lines(last_lines(buf_text(&text), text.length));
+    buf_clear(&text);
 }
 
 static void print_attempt(const struct printing *printing, const char *name,
@@ -173,12 +163,12 @@ int failed_jobs_print(const struct run_view *view, const struct step_list *list,
 
 /* The last line with anything in it; of one that a progress bar wrote over
  * itself, what was seen in the end. */
-static char *last_line(char *text, size_t length)
+static char *last_line(const char *text, size_t length)
 {
     struct buf line = BUF_INIT;
 
     while (length > 0 && line.length == 0) {
-        char *begin = text + length;
+        const char *begin = text + length;
 
         while (begin > text && begin[-1] != '\n')
             begin--;
@@ -212,15 +202,27 @@ static int keep_number(void *user, const struct trial_row *job)
     return 0;
 }
 
+/* NULL where its log has none. */
+static char *read_last_line(struct store *store,
+                            const struct last_attempt *last)
+{
+    struct buf text = BUF_INIT;
+    char *line;
+
+    read_tail(store, last, &text);
+    line = last_line(buf_text(&text), text.length);
+    buf_clear(&text);
+    return line;
+}
+
 /* One that ended by itself says it best; of others it is known what they met.
  */
 static char *read_why(struct store *store, const struct last_attempt *last)
 {
-    char text[TAIL_BYTES + 1];
     char *line = NULL;
 
     if (last->text[0] == '\0' || strcmp(last->cause, "exit") == 0)
-        line = last_line(text, read_tail(store, last, text));
+        line = read_last_line(store, last);
     return line != NULL ? line : mem_copy_string(last->text);
 }
 
@@ -247,12 +249,11 @@ char *failed_jobs_first_words(struct store *store, int64_t run)
 
 char *failed_job_last_words(struct store *store, int64_t run, int64_t number)
 {
-    char text[TAIL_BYTES + 1];
     struct last_attempt last = {NULL};
     char *line = NULL;
 
     if (read_last(store, run, number, &last))
-        line = last_line(text, read_tail(store, &last, text));
+        line = read_last_line(store, &last);
     forget(&last);
     return line;
 }
