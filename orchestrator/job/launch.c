@@ -15,6 +15,7 @@
 #include "orchestrator/job/launch_env.h"
 #include "orchestrator/job/setup.h"
 #include "orchestrator/job/trial_files.h"
+#include "orchestrator/spec/experiment/shebang.h"
 #include "orchestrator/spec/experiment/workdir.h"
 
 struct launch {
@@ -23,6 +24,7 @@ struct launch {
     char *job_directory, *ml_directory, *checkpoint_directory, *directory;
     char *work_directory; /* of the task; NULL: the run's */
     char **argv;
+    char *script; /* for its file; NULL: it needs none */
     const struct job_spec *task;
     char **channel_paths; /* of the task's */
     struct env_list environment;
@@ -31,17 +33,48 @@ struct launch {
     struct slurm_ask ask; /* of its spec; the texts are the task's */
 };
 
-static int expand_shell(struct launch *launch, const struct job_spec *spec,
-                        const struct value *values, struct err *err)
+static char *script_path(const struct launch *launch)
 {
-    const char *interpreter = spec->interpreter;
-    struct buf script = BUF_INIT;
+    return fs_join(launch->directory, "command");
+}
+
+/* The script names its program: it becomes a file, which that program runs.
+ * Takes the script's text. */
+static int run_by_program(struct launch *launch, struct buf *script,
+                          struct err *err)
+{
+    char *path = script_path(launch);
+
+    launch->argv = shebang_words(buf_text(script), path);
+    free(path);
+    if (launch->argv == NULL)
+        return err_set(err, ERR_FILE,
+                       "the first line '#!' of the script names no program");
+    launch->script = buf_take(script);
+    return 0;
+}
+
+static int write_script(const struct launch *launch, struct err *err)
+{
+    enum { MODE = 0700 };
+    char *path;
+    int result;
+
+    if (launch->script == NULL)
+        return 0;
+    path = script_path(launch);
+    result = fs_write_atomic(path, launch->script, strlen(launch->script), MODE,
+                             err);
+    free(path);
+    return result;
+}
+
+/* Takes the script's text. */
+static void run_by_shell(struct launch *launch, const char *interpreter,
+                         struct buf *script)
+{
     size_t count = 0;
 
-    if (template_expand(spec->command, values, &script, err) != 0) {
-        buf_clear(&script);
-        return -1;
-    }
     launch->argv = mem_array(6, sizeof(*launch->argv));
     launch->argv[count++] =
         mem_copy_string(interpreter != NULL ? interpreter : "/bin/sh");
@@ -50,8 +83,21 @@ static int expand_shell(struct launch *launch, const struct job_spec *spec,
     if (interpreter != NULL)
         launch->argv[count++] = mem_copy_string("pipefail");
     launch->argv[count++] = mem_copy_string("-c");
-    launch->argv[count] = buf_take(&script);
-    return 0;
+    launch->argv[count] = buf_take(script);
+}
+
+static int expand_shell(struct launch *launch, const struct job_spec *spec,
+                        const struct value *values, struct err *err)
+{
+    struct buf script = BUF_INIT;
+    int result = template_expand(spec->command, values, &script, err);
+
+    if (result == 0 && shebang_is_in(buf_text(&script)))
+        result = run_by_program(launch, &script, err);
+    else if (result == 0)
+        run_by_shell(launch, spec->interpreter, &script);
+    buf_clear(&script);
+    return result;
 }
 
 static int expand_command(struct launch *launch, const struct job_spec *spec,
@@ -257,7 +303,7 @@ static int fill(struct launch *launch, const struct launch_site *site,
         return -1;
     if (expand(launch, order, values, err) != 0)
         return refuse_values(err);
-    return 0;
+    return write_script(launch, err);
 }
 
 static int prepare(struct launch *launch, const struct launch_site *site,
@@ -321,6 +367,7 @@ void launch_destroy(struct launch *launch)
     if (launch == NULL)
         return;
     words_free(launch->argv);
+    free(launch->script);
     for (size_t i = 0; i < launch->spec.reserve_count; i++)
         launch_destroy(launch->reserves[i]);
     free(launch->reserves);

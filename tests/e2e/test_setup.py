@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Lines of bash before a command, and a command that bash runs."""
 
+import subprocess
+
 import pytest
 
 pytestmark = pytest.mark.sanitized
@@ -119,3 +121,60 @@ def test_shell__two_scripts_are_refused(smtune, experiment):
     assert result.returncode == 3
     assert "'trial' has both 'command' and 'shell'" in result.stderr
     assert "shell: bash" in result.stderr
+
+
+PYTHON = """
+            shell: |
+              #!/usr/bin/env -S python3 -u
+              import sys
+              kind = "${{ kind }}"
+              print(kind, len(sys.argv), f"loss={${{ lr }} ** 2}")"""
+
+
+def test_shebang__names_the_program(smtune, experiment):
+    """In another language than a shell's a value is plain text."""
+    smtune.ok("run", experiment(
+        trials=1, trial=PYTHON,
+        parameters="{lr: {type: float, min: 2, max: 3}, "
+                   "kind: {type: categorical, values: [b c, b d]}}"))
+    assert log(smtune)[0].split()[0::2] == ["b", "1"]
+    printed = smtune.ok("best", "exp", "--command")
+    assert printed.startswith("/usr/bin/env '-S python3 -u' /dev/stdin <<")
+    again = subprocess.run(["sh", "-c", printed], stdout=subprocess.PIPE,
+                           text=True, check=True)
+    assert again.stdout.split()[-1] == log(smtune)[0].split()[-1]
+    smtune.ok("replay", "exp")
+
+
+def test_shebang__of_a_shell_quotes_what_is_put_in(smtune, workflow):
+    smtune.ok("run", workflow("""
+        a:
+          matrix: {name: ["it's", "$HOME"]}
+          shell: |
+            #!/bin/bash
+            set -euo pipefail
+            name=${{ name }}; x=("$name" two)
+            echo "${x[0]}"
+        """))
+    assert [smtune.ok("logs", "last", f"a[{i}]") for i in (0, 1)] == \
+        ["it's\n", "$HOME\n"]
+
+
+def test_shebang__of_a_program_that_is_not_there(smtune, experiment):
+    result = smtune("run", experiment(
+        trials=1, failures=1, trial="{shell: '#!/usr/bin/pyhton3'}"))
+    assert result.returncode != 0
+    ended = attempt(smtune)
+    assert ended["cause"] == "launch_error"
+    assert "'/usr/bin/pyhton3'" in ended["text"]
+
+
+@pytest.mark.parametrize("step, said", [
+    ("{shell: '#!'}", "the first line '#!' names no program"),
+    ("{shell: bash, command: '#!/bin/sh'}",
+     "the script's first line names its program already"),
+])
+def test_shebang__wrong_ones_are_refused(smtune, workflow, step, said):
+    result = smtune("validate", workflow(f"a: {step}"))
+    assert result.returncode == 3
+    assert said in result.stderr

@@ -12,17 +12,38 @@
 #include "base/buf.h"
 #include "base/expr/template_shell.h"
 #include "base/mem.h"
+#include "orchestrator/spec/experiment/shebang.h"
 #include "orchestrator/spec/experiment/workdir.h"
 #include "strategies/schedules/scheduler.h"
 
-/* The script of another shell than sh. */
+/* Of a script that names its program: as that program's input. */
+static void add_here_document(const char *script, struct buf *out)
+{
+    static const char end[] = "END_OF_SCRIPT";
+    char **words = shebang_words(script, "/dev/stdin");
+
+    for (size_t i = 0; words != NULL && words[i] != NULL; i++) {
+        shell_add_word(words[i], out);
+        buf_add_char(out, ' ');
+    }
+    buf_printf(out, "<<'%s'\n%s", end, script);
+    if (script[strlen(script) - 1] != '\n')
+        buf_add_char(out, '\n');
+    buf_add_string(out, end);
+    words_free(words);
+}
+
 static int add_script(const struct job_spec *spec, const struct value *values,
                       struct buf *out, struct err *err)
 {
     struct buf script = BUF_INIT;
     int result = template_expand(spec->command, values, &script, err);
 
-    if (result == 0) {
+    if (result == 0 && shebang_is_in(buf_text(&script))) {
+        add_here_document(buf_text(&script), out);
+    } else if (result == 0 && spec->interpreter == NULL) {
+        buf_add_string(out, buf_text(&script));
+    } else if (result == 0) {
         buf_printf(out, "%s -eo pipefail -c ", spec->interpreter);
         shell_add_word(buf_text(&script), out);
     }
@@ -35,10 +56,8 @@ int command_line_expand(const struct job_spec *spec, const struct value *values,
 {
     char **words;
 
-    if (spec->interpreter != NULL)
-        return add_script(spec, values, out, err);
     if (spec->is_shell)
-        return template_expand(spec->command, values, out, err);
+        return add_script(spec, values, out, err);
     words = template_expand_words(spec->command, values, err);
     if (words == NULL)
         return -1;

@@ -8,6 +8,7 @@
 #include "base/compiler.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "orchestrator/spec/experiment/shebang.h"
 
 /* Who reads a text. */
 enum reader { READER_SHELL, READER_COMMAND, READER_VARIABLE };
@@ -270,13 +271,22 @@ static bool runs_script(const struct conf_node *list, size_t script)
     return false;
 }
 
+/* Of a script in another language nothing is known. */
+static bool is_foreign(const struct command_text *command)
+{
+    const char *script = command->is_shell ? command->node->text : NULL;
+
+    return script != NULL && shebang_is_in(script) && !shebang_is_shell(script);
+}
+
 void command_warn(const struct command_text *command, struct diags *warnings)
 {
     const struct conf_node *node = command->node;
     const struct conf_node *environment = command->environment;
 
-    check_node(command, node, command->is_shell ? READER_SHELL : READER_COMMAND,
-               warnings);
+    if (!is_foreign(command))
+        check_node(command, node,
+                   command->is_shell ? READER_SHELL : READER_COMMAND, warnings);
     for (size_t i = 0; node->text == NULL && i < node->count; i++)
         check_node(command, node->items[i],
                    runs_script(node, i) ? READER_SHELL : READER_COMMAND,

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "orchestrator/spec/experiment/command_check.h"
 #include "orchestrator/spec/experiment/executor_build.h"
+#include "orchestrator/spec/experiment/shebang.h"
 
 /* Whether templates may be compiled, and this one's names are known. */
 static bool is_ready(struct job_spec_build *t, const struct conf_node *node)
@@ -66,6 +67,25 @@ static bool is_blank(const char *text)
     return text[strspn(text, " \t\n")] == '\0';
 }
 
+/* Words of a shell are quoted; another program's language is not known. */
+static void build_script(struct job_spec_build *t, const struct conf_node *node)
+{
+    enum template_mode mode = TEMPLATE_SHELL;
+    char **words;
+
+    if (shebang_is_in(node->text)) {
+        words = shebang_words(node->text, "");
+        if (words == NULL)
+            diags_add(t->build->diags, node->place,
+                      "write it like #!/usr/bin/env python3",
+                      "the first line '#!' names no program");
+        words_free(words);
+        if (!shebang_is_shell(node->text))
+            mode = TEMPLATE_TEXT;
+    }
+    t->task->command = job_spec_build_text(t, node, mode, "shell");
+}
+
 void job_spec_build_command(struct job_spec_build *t,
                             const struct conf_node *node, bool is_shell)
 {
@@ -76,10 +96,11 @@ void job_spec_build_command(struct job_spec_build *t,
     else if (!is_shell &&
              command_check(t->build->file->doc, node, t->build->diags) != 0)
         return;
+    else if (node->type == CONF_TEXT && is_shell)
+        build_script(t, node);
     else if (node->type == CONF_TEXT)
-        t->task->command = job_spec_build_text(
-            t, node, is_shell ? TEMPLATE_SHELL : TEMPLATE_WORDS,
-            is_shell ? "shell" : "command");
+        t->task->command =
+            job_spec_build_text(t, node, TEMPLATE_WORDS, "command");
     else if (node->type == CONF_LIST && !is_shell)
         t->task->command = create_words(t, node);
 }
@@ -106,6 +127,10 @@ void job_spec_build_interpreter(struct job_spec_build *t,
         diags_add(diags, command->place, "write the command as one text",
                   "type mismatch: with 'shell: %s', 'command' is a script",
                   shell->text);
+    else if (shebang_is_in(command->text))
+        diags_add(diags, shell->place,
+                  "leave out 'shell' here, and write 'shell' for 'command'",
+                  "the script's first line names its program already");
     else
         job_spec_build_command(t, command, true);
     if (strcmp(shell->text, "bash") == 0)

@@ -292,7 +292,10 @@ const struct schema_key experiment_trial_keys[] = {
                "variable (NAME=${{ x }}). Where a shell needs a word, as "
                "in [ ] or behind >, null becomes ''. Beside `command`: bash "
                "or sh, which runs the command as such a script; bash with "
-               "-eo pipefail.",
+               "-eo pipefail. A script that begins with #! (as in "
+               "#!/usr/bin/env python3) is run by that program, from the file "
+               "`command` in the attempt's folder; unless it is a shell, "
+               "templates become plain text.",
         .example = "./train.sh ${{ lr }} | tee copy.log",
     },
     {

@@ -309,7 +309,10 @@ const struct schema_key workflow_step_keys[] = {
                "template becomes one quoted word. An argument or variable "
                "whose template is null is left out. Beside `command`: bash or "
                "sh, which runs the command as such a script; bash with -eo "
-               "pipefail.",
+               "pipefail. A script that begins with #! (as in "
+               "#!/usr/bin/env python3) is run by that program, from the file "
+               "`command` in the attempt's folder; unless it is a shell, "
+               "templates become plain text.",
         .example = "./prepare.sh ${{ part }} | gzip >part.gz",
     },
     {
