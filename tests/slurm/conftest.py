@@ -25,7 +25,7 @@ import tempfile
 import pytest
 
 from drill import Drill
-from programs import ROOT, wait_until
+from programs import BUILD, PYTHON, ROOT, wait_until
 
 LAB = ROOT / "tests/slurm/lab"
 MODES = ("job", "array", "pilot")
@@ -243,8 +243,10 @@ def cluster(request, clusters):
 
 @pytest.fixture
 def smtune(cluster, smtune):
-    """On the test's cluster, which is there before it and after it."""
-    smtune.env.update(cluster.env, **cluster.extra)
+    """On the test's cluster, which is there before it and after it, with the
+    Slurm that is first in PATH."""
+    smtune.env.update(cluster.env, **cluster.extra,
+                      PATH=f"{BUILD}:{os.environ['PATH']}:{PYTHON}")
     return smtune
 
 
