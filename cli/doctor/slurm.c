@@ -126,6 +126,22 @@ static void tell_partition(const struct telling *telling,
     tell(telling, "partition", &finding);
 }
 
+/* slurmrestd of Slurm 24.05 to 25.11 does not report it. */
+static void tell_default(const struct telling *telling,
+                         const struct slurm_site *site)
+{
+    struct doctor_finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
+
+    for (size_t i = 0; i < site->partition_count; i++) {
+        if (site->partitions[i].is_default)
+            return;
+    }
+    buf_add_string(&finding.found,
+                   "not reported by slurmrestd: smtune learns the default "
+                   "partition from its first pilot");
+    tell(telling, "default", &finding);
+}
+
 /* ---- what a job tells ---- */
 
 /* The steps that are left when one was not reached are not told of. */
@@ -266,6 +282,8 @@ void doctor_look_at_cluster(
     tell_limits(&telling, &site);
     for (size_t i = 0; i < site.partition_count; i++)
         tell_partition(&telling, &site.partitions[i]);
+    if (ask->url != NULL)
+        tell_default(&telling, &site);
     cluster_clear(&site);
     if (ask->is_tried)
         try_it(&telling, cli, ask);

@@ -3,6 +3,7 @@
  * The description of the cluster: partitions, nodes, limits. It is asked for
  * once and kept. A controller that does not answer is asked again, less and
  * less often; until then `has_site` is false and nothing is planned by it.
+ * Where the default partition is not reported, pilots show which one it is.
  */
 #include "base/backoff.h"
 #include "base/clock.h"
@@ -44,6 +45,12 @@ static void on_site(void *user, const struct slurm_reply *reply,
     }
     copy_site(&slurm->site, site);
     slurm->has_site = true;
+}
+
+void slurm_learn_default(struct slurm *slurm, const struct slurm_job *job)
+{
+    if (slurm->has_site)
+        slurm_site_set_default(&slurm->site, job->partition);
 }
 
 void slurm_describe(struct slurm *slurm)

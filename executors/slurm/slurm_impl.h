@@ -124,6 +124,9 @@ const struct slurm_options *slurm_options(const struct slurm *slurm);
 struct slurm_transport *slurm_transport(const struct slurm *slurm);
 /* NULL until the cluster has been asked. */
 const struct slurm_site *slurm_site(const struct slurm *slurm);
+/* A job that asked for no partition is in the default one, which slurmrestd of
+ * Slurm 24.05 to 25.11 does not report. */
+void slurm_learn_default(struct slurm *slurm, const struct slurm_job *job);
 /* STATE/slurm. */
 const char *slurm_folder(const struct slurm *slurm);
 /* "smt-TOKEN-KNUMBER", with a number that no job of the run had. */

@@ -27,6 +27,10 @@ def test_it_tells_of_the_cluster(smtune, cluster, transport):
     assert set(shown) == set(
         cluster.ok("sinfo", "-h", "-o", "%R").split())
     assert all(row["state"] == "ok" for row in shown.values())
+    if "default" in found:  # slurmrestd of Slurm 24.05 to 25.11
+        assert transport == "rest" and "not reported" in \
+            found["default"][0]["found"]
+        shown["batch"]["found"] += " (default)"
     default, = (row for row in shown.values() if "(default)" in row["found"])
     cpus = cluster.ok("sinfo", "-h", "-N", "-n", "n1", "-o", "%c").split()[0]
     assert f"4 nodes of {cpus} CPUs" in default["found"]

@@ -168,8 +168,10 @@ static void note_waiting(struct pilot *pilot, const struct slurm_job *job)
 
 void pilot_note_job(struct pilot *pilot, const struct slurm_job *job)
 {
-    pilot->was_listed = true;
+    pilot->was_listed = pilot->was_seen = true;
     pilot->job = job->id;
+    if (pilot_is_for_default(pilot))
+        slurm_learn_default(pilot->pilots->slurm, job);
     if (pilot->node[0] == '\0' && job->state->phase != SLURM_PENDING &&
         strchr(job->nodes, '[') == NULL)
         snprintf(pilot->node, sizeof(pilot->node), "%s", job->nodes);

@@ -95,6 +95,7 @@ struct pilot {
     bool was_told;      /* those who wait for it, that they are in a queue */
     bool was_noted;     /* that slurm holds it back */
     bool was_listed;    /* since the last sweep */
+    bool was_seen;      /* in any listing */
     bool was_heard;     /* its agent has spoken */
     bool is_asked;      /* the accounting, which is yet to answer */
     bool is_gone;       /* its job is not in the queue any more */
@@ -157,6 +158,9 @@ void pilot_drain(struct pilot *pilot);
 /* Sends what was put; reads what has come. Returns whether anything did. */
 void pilot_flush(struct pilot *pilot);
 bool pilot_read(struct pilot *pilot);
+
+/* Whether it asks for no partition. */
+bool pilot_is_for_default(const struct pilot *pilot);
 
 /* -- How many there are (scale.c) -----------------------------*/
 

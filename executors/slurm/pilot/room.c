@@ -221,7 +221,7 @@ static int plan_time(struct pilot_plan *plan, const struct attempt_spec *spec,
         plan->time_ms = partition->default_time_ms > 0
                             ? partition->default_time_ms
                             : most_ms;
-    if (plan->time_ms == 0 || need_ms <= plan->time_ms)
+    if (need_ms <= plan->time_ms || (plan->time_ms == 0 && partition != NULL))
         return 0;
     if (most_ms > 0 && need_ms > most_ms)
         return refuse_time(spec, need_ms, partition, err);

@@ -222,6 +222,33 @@ static const struct slurm_partition *partition_of(
     return site != NULL ? slurm_site_partition(site, name) : NULL;
 }
 
+/* The partition is the first line of a kind, empty where none is asked for. */
+bool pilot_is_for_default(const struct pilot *pilot)
+{
+    return slurm_options(pilot->pilots->slurm)->ask.partition == NULL &&
+           (pilot->kind[0] == '\0' || pilot->kind[0] == '\n');
+}
+
+/* Whether the default partition is unknown, and a pilot on its way to it will
+ * show in the next listing which one it is: the others wait for that, as they
+ * would be as small as one attempt. */
+static bool waits_for_default(const struct pilots *pilots,
+                              const struct attempt_spec *spec)
+{
+    const struct slurm_options *options = slurm_options(pilots->slurm);
+    bool is_named = options->ask.partition != NULL ||
+                    (spec->slurm != NULL && spec->slurm->partition != NULL);
+
+    if (is_named || options->pilot_cpus > 0 ||
+        slurm_site(pilots->slurm) == NULL || partition_of(pilots, spec) != NULL)
+        return false;
+    for (const struct pilot *p = pilots->first; p != NULL; p = p->next) {
+        if (p->phase <= PILOT_READY && !p->was_seen && pilot_is_for_default(p))
+            return true;
+    }
+    return false;
+}
+
 int pilots_plan(const struct pilots *pilots, const struct attempt_spec *spec,
                 int units, struct pilot_plan *plan, struct err *err)
 {
@@ -242,7 +269,7 @@ static bool scale_for(struct pilots *pilots, struct slurm_flight *flight,
 
     pilot_kind_of(spec->slurm, &kind);
     if (is_planned(pilots, flight, buf_text(&kind), now_ms, &units) ||
-        units >= parallel)
+        units >= parallel || waits_for_default(pilots, spec))
         goes_on = true;
     else if (!may_submit(pilots))
         goes_on = false;

@@ -140,6 +140,7 @@ static int take_job(const json_t *json, struct slurm_rest_rows *rows)
         .state = slurm_state_find(word),
         .word = word,
         .nodes = slurm_rest_text(json_object_get(json, "nodes")),
+        .partition = slurm_rest_text(json_object_get(json, "partition")),
         .restarts = slurm_rest_count(json_object_get(json, "restart_cnt")),
         .start_ms =
             slurm_rest_time_ms(json_object_get(json, "start_time"), 1000),
@@ -243,6 +244,7 @@ static int take_account(json_t *json, const struct reading *reading)
         .state = slurm_state_find(word),
         .word = word,
         .nodes = slurm_rest_text(json_object_get(json, "nodes")),
+        .partition = slurm_rest_text(json_object_get(json, "partition")),
         .start_ms =
             slurm_rest_time_ms(slurm_rest_inner(json, "time", "start"), 1000),
         .end_ms =

@@ -85,7 +85,7 @@ void slurm_rest_read_partitions(const struct fetch_answer *answer,
         for (size_t i = 0; i < json_array_size(list); i++)
             take_partition(json_array_get(list, i), site);
     }
-    /* Which one is taken where none is asked for is not said any more. */
+    /* Versions 40 to 44 do not report the default one. */
     if (site->partition_count == 1)
         site->partitions[0].is_default = true;
     json_decref(body);

@@ -270,7 +270,8 @@ static bool take_row(const struct slurm_row_form *form, char *fields[],
                               .task = -1,
                               .exit_code = -1,
                               .reason = "",
-                              .nodes = ""}};
+                              .nodes = "",
+                              .partition = ""}};
     struct slurm_job *job = &row.job;
 
     for (size_t i = 0; i < form->count; i++) {

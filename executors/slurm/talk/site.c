@@ -30,6 +30,17 @@ const struct slurm_partition *slurm_site_partition(
     return NULL;
 }
 
+void slurm_site_set_default(struct slurm_site *site, const char *name)
+{
+    if (slurm_site_partition(site, NULL) != NULL)
+        return;
+    for (size_t i = 0; i < site->partition_count; i++) {
+        struct slurm_partition *partition = &site->partitions[i];
+
+        partition->is_default = strcmp(partition->name, name) == 0;
+    }
+}
+
 struct slurm_partition *slurm_site_add(struct slurm_site *site,
                                        const char *name)
 {

@@ -37,6 +37,10 @@ void slurm_site_clear(struct slurm_site *site);
 const struct slurm_partition *slurm_site_partition(
     const struct slurm_site *site, const char *name);
 
+/* Makes it the default one, where none is known to be. A name that is not there
+ * ("a,b" too, of a job for several partitions) changes nothing. */
+void slurm_site_set_default(struct slurm_site *site, const char *name);
+
 /* The partition of the name, made where there is none yet; valid until the next
  * one is made. */
 struct slurm_partition *slurm_site_add(struct slurm_site *site,

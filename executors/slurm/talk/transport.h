@@ -68,6 +68,7 @@ struct slurm_job {
     const char *word;         /* of the state, as it came */
     const char *reason;       /* why it waits, or ended; "" */
     const char *nodes;        /* "n1", "n[1-3]", "" */
+    const char *partition;    /* that it waits or runs in; "": not reported */
     int exit_code;            /* of the batch script; -1: not known */
     int signal;               /* that ended it, 0: none */
     int restarts;             /* how often Slurm put it back by itself */

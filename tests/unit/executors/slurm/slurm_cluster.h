@@ -84,7 +84,8 @@ static void cluster_fill(struct slurm_job *row, const struct cluster_job *job)
                               .state = slurm_state_find(job->word),
                               .word = job->word,
                               .reason = job->reason,
-                              .nodes = job->node};
+                              .nodes = job->node,
+                              .partition = ""};
 }
 
 /* The queue has what is not hidden, the accounting has all. */

@@ -120,6 +120,11 @@ const struct slurm_site *slurm_site(const struct slurm *slurm)
     return &slurm->site;
 }
 
+void slurm_learn_default(struct slurm *slurm, const struct slurm_job *job)
+{
+    slurm_site_set_default(&slurm->site, job->partition);
+}
+
 const char *slurm_folder(const struct slurm *slurm)
 {
     return slurm->folder;

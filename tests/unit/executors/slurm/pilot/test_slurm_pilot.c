@@ -205,7 +205,8 @@ static void list(struct drill *drill, const char *name, int64_t id,
                                   .state = slurm_state_find(word),
                                   .word = word,
                                   .reason = "",
-                                  .nodes = "n1"};
+                                  .nodes = "n1",
+                                  .partition = "batch"};
 
     slurm_pilot.listed(drill->pilots, &job);
 }
@@ -279,6 +280,28 @@ static void test_slurm_pilot__as_many_as_parallel_attempts_need(void **state)
     assert_int_equal(drill->slurm.submit_count, 2);
     assert_int_equal(drill->slurm.submits[0].cpus, 4);
     assert_int_equal(drill->slurm.submits[1].cpus, 2);
+}
+
+/* slurmrestd of Slurm 24.11 does not report it: the first pilot shows it, and
+ * the second is as large as a node allows. */
+static void test_slurm_pilot__learns_the_default_partition(void **state)
+{
+    struct drill *drill = *state;
+
+    drill->partition.is_default = false;
+    for (int64_t attempt = 1; attempt <= 6; attempt++)
+        start(drill, attempt);
+    WAIT_FOR(drill, drill->slurm.submit_count == 1);
+    assert_int_equal(drill->slurm.submits[0].cpus, 1);
+    fake_answer(&drill->slurm, 0, SLURM_DONE, 17);
+    turn(drill);
+    turn(drill);
+    assert_int_equal(drill->slurm.submit_count, 1);
+    list(drill, drill->slurm.submits[0].name, 17, "PENDING");
+    assert_true(drill->partition.is_default);
+    WAIT_FOR(drill, drill->slurm.submit_count == 3);
+    assert_int_equal(drill->slurm.submits[1].cpus, 4);
+    assert_int_equal(drill->slurm.submits[2].cpus, 1);
 }
 
 static void test_slurm_pilot__cancels_at_once(void **state)
@@ -575,6 +598,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         DRILL(test_slurm_pilot__runs_attempts),
         DRILL(test_slurm_pilot__as_many_as_parallel_attempts_need),
+        DRILL(test_slurm_pilot__learns_the_default_partition),
         DRILL(test_slurm_pilot__cancels_at_once),
         DRILL(test_slurm_pilot__a_dead_nodes_attempts_end_by_their_files),
         DRILL(test_slurm_pilot__silence_is_found_before_slurm_says_so),
