@@ -150,15 +150,18 @@ static void note_end(struct pilot *pilot, const struct slurm_job *job)
 /* A pilot that waits is not there yet, and may never be. */
 static void note_waiting(struct pilot *pilot, const struct slurm_job *job)
 {
+    enum slurm_outlook outlook =
+        slurm_reason_judge(&pilot->doubt, job->reason, clock_monotonic_ms());
     char text[SLURM_TEXT_MAX];
 
-    if (job->state->phase == SLURM_PENDING &&
-        slurm_reason_is_final(job->reason)) {
+    if (outlook == SLURM_LOOK_AGAIN)
+        slurm_look_soon(pilot->pilots->slurm);
+    if (job->state->phase == SLURM_PENDING && outlook == SLURM_NEVER_STARTS) {
         snprintf(text, sizeof(text), "its job %" PRId64 " will never start: %s",
                  job->id, job->reason);
         pilots_note_failure(pilot->pilots, pilot, PILOT_REFUSED, text);
         pilot_lose(pilot, CAUSE_CANCELLED, false, text);
-    } else if (!pilot->was_noted && slurm_reason_is_worrying(job->reason)) {
+    } else if (!pilot->was_noted && outlook == SLURM_HELD_BACK) {
         pilot->was_noted = true;
         slurm_note(pilot->pilots->slurm,
                    "slurm holds pilot %" PRId64 " back: %s", job->id,

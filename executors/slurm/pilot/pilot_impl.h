@@ -94,13 +94,14 @@ struct pilot {
     bool is_submitting; /* that is yet to come */
     bool was_told;      /* those who wait for it, that they are in a queue */
     bool was_noted;     /* that slurm holds it back */
-    bool was_listed;    /* since the last sweep */
-    bool was_seen;      /* in any listing */
-    bool was_heard;     /* its agent has spoken */
-    bool is_asked;      /* the accounting, which is yet to answer */
-    bool is_gone;       /* its job is not in the queue any more */
-    bool is_fenced;     /* what it had may still live: wait for silence */
-    int64_t over_ms;    /* since when it is PILOT_OVER */
+    struct slurm_doubt doubt; /* that slurm will start it */
+    bool was_listed;          /* since the last sweep */
+    bool was_seen;            /* in any listing */
+    bool was_heard;           /* its agent has spoken */
+    bool is_asked;            /* the accounting, which is yet to answer */
+    bool is_gone;             /* its job is not in the queue any more */
+    bool is_fenced;           /* what it had may still live: wait for silence */
+    int64_t over_ms;          /* since when it is PILOT_OVER */
     struct pilot_room size, used, planned;
     int64_t until_ms;  /* when it takes no more; 0: no limit */
     int64_t whole_ms;  /* from when its agent spoke until then */

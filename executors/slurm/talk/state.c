@@ -64,10 +64,7 @@ const struct slurm_state *slurm_state_find(const char *word)
  * that one job alone breaks there is a word for each kind of thing. */
 static const char *const final_reasons[] = {
     "AccountNotAllowed",
-    "BadConstraints",
     "DependencyNeverSatisfied",
-    "InvalidAccount",
-    "InvalidQOS",
     "JobHeldAdmin",
     "MaxMemPerLimit",
     "MaxRequeue",
@@ -80,6 +77,15 @@ static const char *const final_reasons[] = {
     "QOSNotAllowed",
     "ReservationDeleted",
     "launch_failed_requeued_held",
+};
+
+/* Slurm 23.11 without accounting gives the first to each job for half a second,
+ * until its backfill scheduler, every 30 s by default, starts it. Accounts and
+ * features of nodes may come back. */
+static const char *const passing_reasons[] = {
+    "InvalidAccount",
+    "InvalidQOS",
+    "BadConstraints",
 };
 
 /* Whether the text begins so, '_' standing for a blank, too. */
@@ -109,12 +115,24 @@ static bool has_one_of(const char *reason, const char *const *parts,
     return false;
 }
 
-bool slurm_reason_is_final(const char *reason)
+enum slurm_outlook slurm_reason_judge(struct slurm_doubt *doubt,
+                                      const char *reason, int64_t now_ms)
 {
-    return has_one_of(reason, final_reasons, ARRAY_LEN(final_reasons));
-}
+    enum { LOOKS = 3, LASTING_MS = 60000 };
+    bool passes =
+        has_one_of(reason, passing_reasons, ARRAY_LEN(passing_reasons));
 
-bool slurm_reason_is_worrying(const char *reason)
-{
-    return has_one_of(reason, worrying_reasons, ARRAY_LEN(worrying_reasons));
+    if (!passes &&
+        !has_one_of(reason, final_reasons, ARRAY_LEN(final_reasons))) {
+        memset(doubt, 0, sizeof(*doubt));
+        return has_one_of(reason, worrying_reasons, ARRAY_LEN(worrying_reasons))
+                   ? SLURM_HELD_BACK
+                   : SLURM_WILL_START;
+    }
+    if (doubt->looks++ == 0)
+        doubt->since_ms = now_ms;
+    if (doubt->looks < LOOKS)
+        return SLURM_LOOK_AGAIN;
+    return passes && now_ms - doubt->since_ms < LASTING_MS ? SLURM_HELD_BACK
+                                                           : SLURM_NEVER_STARTS;
 }

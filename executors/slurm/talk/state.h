@@ -39,16 +39,29 @@ struct slurm_state {
  * an entry with SLURM_UNKNOWN for any other. */
 const struct slurm_state *slurm_state_find(const char *word);
 
+/* What is to be expected of a job that is PENDING. */
+enum slurm_outlook {
+    SLURM_WILL_START,
+    SLURM_LOOK_AGAIN,  /* its reason may pass */
+    SLURM_HELD_BACK,   /* it may wait for a person as well as for its turn */
+    SLURM_NEVER_STARTS /* as it was asked for */
+};
+
+/* How long a job has had a reason that lets it never start. All zeroes: not. */
+struct slurm_doubt {
+    int looks;
+    int64_t since_ms;
+};
+
 /*
- * Whether a job that is PENDING for this reason (squeue %r) will never start as
- * it was asked for: "PartitionTimeLimit", "BadConstraints",
- * "DependencyNeverSatisfied", "JobHeldAdmin", "launch failed requeued held" and
- * the like.
+ * Judges the reason (squeue %r) of one look at a job, at that time. A reason
+ * such as "PartitionTimeLimit", "DependencyNeverSatisfied" or "JobHeldAdmin" is
+ * SLURM_NEVER_STARTS from the third look in a row on. One that Slurm itself
+ * tries again, such as "InvalidAccount", has to last for a minute, and is
+ * SLURM_HELD_BACK until then. "PartitionConfig" (no node of the partition is so
+ * large), "PartitionDown", "ReqNodeNotAvail" and the like are SLURM_HELD_BACK.
  */
-bool slurm_reason_is_final(const char *reason);
-/* Whether it may wait for a person as well as for its turn: "PartitionConfig"
- * (no node of the partition is so large), "PartitionDown", "ReqNodeNotAvail"
- * and the like. */
-bool slurm_reason_is_worrying(const char *reason);
+enum slurm_outlook slurm_reason_judge(struct slurm_doubt *doubt,
+                                      const char *reason, int64_t now_ms);
 
 #endif

@@ -81,20 +81,22 @@ static void note_state(struct wave_task *task, const struct slurm_job *job)
 static void check_pending(struct wave_task *task, const struct slurm_job *job)
 {
     struct waves *waves = task->wave->waves;
+    enum slurm_outlook outlook =
+        slurm_reason_judge(&task->doubt, job->reason, clock_monotonic_ms());
 
+    if (outlook == SLURM_LOOK_AGAIN)
+        slurm_look_soon(waves->slurm);
     if (task->is_claimed) {
         task->is_back = true;
-    } else if (slurm_reason_is_final(job->reason) &&
-               !task->flight->is_cancelled) {
+    } else if (outlook == SLURM_NEVER_STARTS && !task->flight->is_cancelled) {
         const struct slurm_target target = {slurm_job_submitted(job),
                                             job->task};
 
         slurm_cancel_job(waves->slurm, &target, 0);
         wave_task_end_as(task, CAUSE_LAUNCH_ERROR,
                          "slurm will never start it: %s", job->reason);
-    } else if (!task->wave->was_noted &&
-               (job->state->phase == SLURM_HELD ||
-                slurm_reason_is_worrying(job->reason))) {
+    } else if (!task->wave->was_noted && (job->state->phase == SLURM_HELD ||
+                                          outlook == SLURM_HELD_BACK)) {
         task->wave->was_noted = true;
         slurm_note(waves->slurm, "slurm holds job %lld back: %s",
                    (long long)job->id, job->reason);

@@ -45,6 +45,7 @@ struct wave_task {
     int64_t cancelled_ms; /* when Slurm was last told to; 0: not yet */
     int64_t exit_ms;      /* when an `exit` was seen that Slurm is to explain */
     const char *mark;     /* in place of Slurm's signals; NULL: none yet */
+    struct slurm_doubt doubt; /* that Slurm will start it */
     bool has_reserves;
     bool was_told; /* its owner, that it is queued */
     bool is_claimed;

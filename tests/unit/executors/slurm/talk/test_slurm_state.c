@@ -75,12 +75,22 @@ static void test_slurm_state__an_unknown_word_survives(void **state)
     assert_int_equal(slurm_state_find("RUNNING2")->phase, SLURM_UNKNOWN);
 }
 
+/* Of so many looks in a row, a second apart. */
+static enum slurm_outlook judged(const char *reason, int looks)
+{
+    struct slurm_doubt doubt = {0};
+    enum slurm_outlook outlook = SLURM_WILL_START;
+
+    for (int i = 0; i < looks; i++)
+        outlook = slurm_reason_judge(&doubt, reason, 5000 + 1000 * i);
+    return outlook;
+}
+
 static void test_slurm_state__reasons_that_stay(void **state)
 {
     static const char *const final[] = {
         "PartitionTimeLimit",
         "PartitionNodeLimit",
-        "BadConstraints",
         "DependencyNeverSatisfied",
         "JobHeldAdmin",
         "launch failed requeued held",
@@ -95,31 +105,49 @@ static void test_slurm_state__reasons_that_stay(void **state)
         "Resources",
         "Dependency",
         "BeginTime",
-        "JobHeldUser",
         "JobArrayTaskLimit",
         "QOSMaxJobsPerUserLimit",
         "AssocGrpCpuLimit",
-        "PartitionConfig",
-        "ReqNodeNotAvail, UnavailableNodes:n1",
         "launch failed, requeued held",
     };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(final); i++)
-        assert_true(slurm_reason_is_final(final[i]));
+    for (size_t i = 0; i < ARRAY_LEN(final); i++) {
+        assert_int_equal(judged(final[i], 1), SLURM_LOOK_AGAIN);
+        assert_int_equal(judged(final[i], 2), SLURM_LOOK_AGAIN);
+        assert_int_equal(judged(final[i], 3), SLURM_NEVER_STARTS);
+    }
     for (size_t i = 0; i < ARRAY_LEN(passing); i++)
-        assert_false(slurm_reason_is_final(passing[i]));
+        assert_int_equal(judged(passing[i], 100), SLURM_WILL_START);
+}
+
+/* Slurm 23.11 without accounting: 239 ms after the submission the job is
+ * PENDING for this reason, 713 ms after it RUNNING. */
+static void test_slurm_state__reasons_that_slurm_tries_again(void **state)
+{
+    static const char *const reasons[] = {"InvalidAccount", "InvalidQOS",
+                                          "BadConstraints"};
+    struct slurm_doubt doubt = {0};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
+        assert_int_equal(judged(reasons[i], 2), SLURM_LOOK_AGAIN);
+        assert_int_equal(judged(reasons[i], 60), SLURM_HELD_BACK);
+        assert_int_equal(judged(reasons[i], 61), SLURM_NEVER_STARTS);
+    }
+    slurm_reason_judge(&doubt, reasons[0], 1000);
+    slurm_reason_judge(&doubt, "Priority", 2000);
+    assert_int_equal(slurm_reason_judge(&doubt, reasons[0], 70000),
+                     SLURM_LOOK_AGAIN);
 }
 
 static void test_slurm_state__reasons_that_a_person_should_know(void **state)
 {
     (void)state;
-    assert_true(slurm_reason_is_worrying("PartitionConfig"));
-    assert_true(slurm_reason_is_worrying("ReqNodeNotAvail, UnavailableNodes:"));
-    assert_false(slurm_reason_is_worrying("Resources"));
-    assert_false(slurm_reason_is_worrying("Priority"));
-    assert_false(slurm_reason_is_worrying("None"));
-    assert_false(slurm_reason_is_worrying(""));
+    assert_int_equal(judged("PartitionConfig", 100), SLURM_HELD_BACK);
+    assert_int_equal(judged("ReqNodeNotAvail, UnavailableNodes:", 1),
+                     SLURM_HELD_BACK);
+    assert_int_equal(judged("JobHeldUser", 1), SLURM_HELD_BACK);
 }
 
 int main(void)
@@ -131,6 +159,7 @@ int main(void)
         cmocka_unit_test(test_slurm_state__what_lives_is_waited_for),
         cmocka_unit_test(test_slurm_state__an_unknown_word_survives),
         cmocka_unit_test(test_slurm_state__reasons_that_stay),
+        cmocka_unit_test(test_slurm_state__reasons_that_slurm_tries_again),
         cmocka_unit_test(test_slurm_state__reasons_that_a_person_should_know),
     };
 

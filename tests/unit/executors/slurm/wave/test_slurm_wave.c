@@ -310,6 +310,28 @@ static void test_slurm_wave__what_never_can_start_ends(void **state)
     close_cluster(&bench);
 }
 
+/* As Slurm 23.11 without accounting does to each job. */
+static void test_slurm_wave__a_reason_of_a_moment_is_no_refusal(void **state)
+{
+    struct bench bench;
+    int lists;
+
+    (void)state;
+    open_cluster(&bench);
+    start_job(&bench, 1);
+    BENCH_RUN_UNTIL(&bench, bench.queue_count == 1);
+    cluster.jobs[0].reason = "InvalidAccount";
+    lists = cluster.lists;
+    BENCH_RUN_UNTIL(&bench, cluster.lists > lists + 1);
+    cluster.jobs[0].reason = "";
+    claim_in(&bench, 1, 101, "n1");
+    exit_in(&bench, 1, CAUSE_OK);
+    BENCH_RUN_UNTIL(&bench, bench.end_count == 1);
+    assert_int_equal(bench.ends[0].cause, CAUSE_OK);
+    assert_int_equal(cluster.cancels, 0);
+    close_cluster(&bench);
+}
+
 /* -- Ends that Slurm explains ---------------------------------------------*/
 
 static void test_slurm_wave__a_preempted_one_is_displaced(void **state)
@@ -552,6 +574,7 @@ int main(void)
         cmocka_unit_test(
             test_slurm_wave__a_state_that_is_not_known_is_waited_out),
         cmocka_unit_test(test_slurm_wave__what_never_can_start_ends),
+        cmocka_unit_test(test_slurm_wave__a_reason_of_a_moment_is_no_refusal),
         cmocka_unit_test(test_slurm_wave__a_preempted_one_is_displaced),
         cmocka_unit_test(test_slurm_wave__a_script_that_fails_early_says_so),
         cmocka_unit_test(test_slurm_wave__a_cancellation_is_verified),
