@@ -21,6 +21,7 @@ from waiting import wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("SMTUNE_BUILD", ROOT / "build/san"))
+SHIPPED = pathlib.Path(os.environ.get("SMTUNE_SHIPPED", ROOT / "build"))
 # The `python3` of trials is ours, and no script that looks for one first.
 PYTHON = pathlib.Path(sys.executable).parent
 

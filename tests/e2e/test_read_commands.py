@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from programs import ROOT, wait_until
+from programs import SHIPPED, wait_until
 
 pytestmark = pytest.mark.sanitized
 
@@ -473,7 +473,7 @@ def test_many_trials_start_at_once(smtune, fill):
 
     def first_line_s():
         with subprocess.Popen(
-                [ROOT / "build/smtune", "trials", "r"], cwd=smtune.directory,
+                [SHIPPED / "smtune", "trials", "r"], cwd=smtune.directory,
                 env=smtune.environment(), stdout=subprocess.PIPE) as process:
             start = time.monotonic()
             process.stdout.readline()

@@ -13,7 +13,7 @@ from waiting import wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SANITIZED = pathlib.Path(os.environ.get("SMTUNE_SAN", ROOT / "build/san"))
-SHIPPED = ROOT / "build"
+SHIPPED = pathlib.Path(os.environ.get("SMTUNE_SHIPPED", ROOT / "build"))
 
 RUN = "drill"
 # So quickly a drill strikes once it may.
