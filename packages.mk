@@ -7,7 +7,7 @@ DEPS := gcc libc6-dev pkg-config libuv1-dev libyaml-dev libsqlite3-dev \
         libcurl4-openssl-dev nettle-dev libmicrohttpd-dev dataset-fashion-mnist
 # To test as well.
 TEST_DEPS := g++ clang libclang-rt-dev clang-format clang-tidy cppcheck \
-        universal-ctags gcovr mandoc shellcheck sqlite3 \
+        universal-ctags gcovr mandoc shellcheck sqlite3 debootstrap \
         git zsh fish libcmocka-dev python3 python3-pytest python3-pytest-timeout \
         python3-pytest-xdist python3-pytest-rerunfailures python3-yaml \
         python3-jsonschema python3-selenium chromium chromium-driver
@@ -16,6 +16,10 @@ TEST_DEPS := g++ clang libclang-rt-dev clang-format clang-tidy cppcheck \
 SLURM_DEPS := slurmctld slurmd slurm-client munge slurmdbd slurmrestd \
         slurm-wlm-mysql-plugin slurm-wlm-jwt-plugin mariadb-server-core \
         mariadb-client-core curl
+# For tests in another release of Debian (tests/debian).
+DEBIAN_DEPS := make $(DEPS) $(SLURM_DEPS) libcmocka-dev python3 python3-pytest \
+        python3-pytest-timeout python3-pytest-xdist python3-pytest-rerunfailures \
+        python3-yaml python3-jsonschema
 
 deps: ## install through apt what building needs
 	$(call apt,$(DEPS))

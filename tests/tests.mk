@@ -93,11 +93,12 @@ RERUN := --reruns 1
 
 # tests/contain: nothing that a test starts outlives the run.
 PYTEST = SMTUNE_BUILD=$(abspath $(TESTED)) SMTUNE_SAN=$(abspath $(SANITIZED)) \
+         SMTUNE_SHIPPED=$(abspath $(BUILD)) \
          PYTHONPYCACHEPREFIX=build/pycache tests/contain $(PYTHON) -m pytest -q
 WIDE   = -n $$((2 * $$(nproc)))
-# What of a suite: T=name (one file), MARK=marker, SAMPLE=1 (sample.txt).
+# What of a suite: T=name (one file, or several), MARK=marker, SAMPLE=1 (sample.txt).
 CHOICE = $(if $(MARK),-m $(MARK)) $(if $(SAMPLE),--sample) \
-         $(if $T,tests/$1/test_$T.py,tests/$1)
+         $(if $T,$(T:%=tests/$1/test_%.py),tests/$1)
 
 # All that tests run, built first so that suites can run side by side.
 TEST_PROGS = $(PROGS:%=$(TESTED)/%) $(PLUGINS:%=$(TESTED)/%) $(EMULATION) \
@@ -106,6 +107,16 @@ check-build: ## build what tests run (ON=san)
 check-build: all $(TEST_PROGS) $(if $(filter san,$(ON)), \
  $(UNIT) $(FAULT_PROGS_SANITIZED) $(REPLAYERS),$(FAULT_PROGS) $(BUILD)/sim)
 
+# `make check-slurm DEBIAN=trixie`, or sid: in that release of Debian, with its
+# Slurm and libraries (tests/debian).
+ifneq ($(DEBIAN),)
+check-unit check-e2e check-slurm:
+	@tests/debian make $(DEBIAN) $(DEBIAN_DEPS) || { \
+	 [ $$? = 77 ] && echo "NOTHING IS TESTED ON DEBIAN $(DEBIAN) HERE"; exit; }; \
+	tests/contain tests/debian run $(DEBIAN) $(MAKE) --no-print-directory DEBIAN= \
+	 PYTHON=/usr/bin/python3 BUILD=build/$(DEBIAN) SANITIZED=build/$(DEBIAN)/san \
+	 CUDA=no MPI=no $@
+else
 check-unit: ## unit tests with sanitizers (T=name: one)
 check-unit: $(BUILD)/probe/shown $(UNIT_RUN) $(PROGS:%=$(SANITIZED)/%) \
  $(PLUGINS:%=$(SANITIZED)/%)
@@ -116,6 +127,7 @@ check-e2e: all $(TEST_PROGS) ## tests of whole programs (T=name: one; ON=san: wi
 
 check-slurm: $(PROGS:%=$(TESTED)/%) $(FAULT_PROGS) ## tests on a real cluster of Slurm (T=name: one)
 	@$(PYTEST) -n $$(($(if $(filter san,$(ON)),2,3) * $$(nproc))) $(RERUN) $(call CHOICE,slurm)
+endif
 
 check-browser: $(PROGS:%=$(TESTED)/%) $(E2E_PROGS) ## tests of the dashboard in Chromium (T=name: one)
 	@$(PYTEST) -n 2 $(RERUN) $(call CHOICE,browser)
