@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/mem.h"
 
 enum { CPUS_MAX = 1 << 16, FILE_MAX_BYTES = 1 << 16 };
 
@@ -77,11 +78,14 @@ static int unified_cpus(const char *root)
 
     snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
     if (fs_read(path, FILE_MAX_BYTES, &text, NULL) == 0) {
-        char *line = strstr(buf_text(&text), "0::/");
+        const char *line = strstr(buf_text(&text), "0::/");
 
         if (line != NULL) {
-            line[strcspn(line, "\n")] = '\0';
-            cpus = group_cpus(root, line + strlen("0::"));
+            const char *group = line + strlen("0::");
+            char *copy = mem_printf("%.*s", (int)strcspn(group, "\n"), group);
+
+            cpus = group_cpus(root, copy);
+            free(copy);
         }
     }
     buf_clear(&text);

@@ -70,8 +70,8 @@ static void read_slots(struct machine_use *use)
     use->cpu_slots_taken = census.cpus_taken;
     use->gpu_count = gpus_find("", getenv("CUDA_VISIBLE_DEVICES"), gpus);
     for (size_t i = 0; i < use->gpu_count; i++) {
-        snprintf(use->gpus[i].name, sizeof(use->gpus[i].name), "%s",
-                 gpus[i].name);
+        snprintf(use->gpus[i].name, sizeof(use->gpus[i].name), "%.*s",
+                 (int)sizeof(use->gpus[i].name) - 1, gpus[i].name);
         use->gpus[i].is_taken =
             is_among(gpus[i].name, census.gpus, census.gpus_taken);
     }
