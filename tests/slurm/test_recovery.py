@@ -170,6 +170,7 @@ def test_controller_is_away_for_a_while(drill, expected, transport, mode,
     cluster.wait_until_done(60)
 
 
+@pytest.mark.cluster("patience=60")  # or it finds its nodes down as it wakes
 @both(*MODES)
 def test_controller_frozen(drill, expected, transport, mode, cluster):
     """What it was told meanwhile it does later, though nobody heard."""
