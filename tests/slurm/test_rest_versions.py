@@ -13,7 +13,7 @@ from conftest import MODES
 from programs import wait_until
 from rest_later import Later
 
-VERSIONS = (36, 37, 38, 41, 42, 43, 44, 45)
+VERSIONS = (37, 38, 41, 42, 43, 44, 45)
 RUNS = {"shell": "echo $SMTUNE_JOB >>ran; exec sleep 1000"}
 
 

@@ -19,7 +19,7 @@ struct buf;
  */
 
 /* The newest version of what /openapi/v3 lists that smtune knows (REST_VERSIONS
- * of rest_link.h), 36 for "v0.0.36"; 0 with an error. */
+ * of rest_link.h), 37 for "v0.0.37"; 0 with an error. */
 int slurm_rest_version(const struct fetch_answer *answer, struct err *err);
 
 /* -- Values: integers, or those objects -- */

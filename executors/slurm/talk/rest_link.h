@@ -24,10 +24,10 @@
  */
 struct rest_link;
 
-/* X(version) of those whose answers are understood. In 39 and 40 no request
- * names one task of an array; each slurmrestd that has one of them has 38 or 41
- * as well. */
-#define REST_VERSIONS(X) X(36) X(37) X(38) X(41) X(42) X(43) X(44) X(45)
+/* X(version) of those whose answers are understood. In 36, 39 and 40 no request
+ * names one task of an array; each slurmrestd that has one of them has 37, 38
+ * or 41 as well. */
+#define REST_VERSIONS(X) X(37) X(38) X(41) X(42) X(43) X(44) X(45)
 
 struct rest_request {
     enum fetch_method method;
