@@ -75,7 +75,10 @@ def test_daemons_are_killed_and_started(cluster):
     cluster.lab("kill", "slurmctld", "n1")
     assert cluster.dead() == ["slurmctld", "n1"]
     cluster.lab("start", "slurmctld", "n1")
-    wait_until(lambda: cluster.node("n1") == "IDLE")
+    try:
+        wait_until(lambda: cluster.node("n1") == "IDLE")
+    except AssertionError:
+        pytest.fail(cluster.nodes_and_logs())
     cluster.lab("freeze", "slurmctld")
     cluster.lab("thaw", "slurmctld")
     assert cluster.jobs() == []
