@@ -17,9 +17,8 @@ SLURM_DEPS := slurmctld slurmd slurm-client munge slurmdbd slurmrestd \
         slurm-wlm-mysql-plugin slurm-wlm-jwt-plugin mariadb-server-core \
         mariadb-client-core curl
 # For tests in another release of Debian (tests/debian).
-DEBIAN_DEPS := make $(DEPS) $(SLURM_DEPS) libcmocka-dev python3 python3-pytest \
-        python3-pytest-timeout python3-pytest-xdist python3-pytest-rerunfailures \
-        python3-yaml python3-jsonschema
+DEBIAN_DEPS := make $(DEPS) $(SLURM_DEPS) $(filter-out clang% libclang% cppcheck \
+        universal-ctags gcovr shellcheck chromium% %selenium debootstrap,$(TEST_DEPS))
 
 deps: ## install through apt what building needs
 	$(call apt,$(DEPS))
