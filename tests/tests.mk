@@ -115,7 +115,7 @@ check-unit check-e2e check-slurm:
 	 [ $$? = 77 ] && echo "NOTHING IS TESTED ON DEBIAN $(DEBIAN) HERE"; exit; }; \
 	tests/contain tests/debian run $(DEBIAN) $(MAKE) --no-print-directory DEBIAN= \
 	 PYTHON=/usr/bin/python3 BUILD=build/$(DEBIAN) SANITIZED=build/$(DEBIAN)/san \
-	 CUDA=no MPI=no $@
+	 CUDA=no MPI=no WERROR= $@
 else
 check-unit: ## unit tests with sanitizers (T=name: one)
 check-unit: $(BUILD)/probe/shown $(UNIT_RUN) $(PROGS:%=$(SANITIZED)/%) \

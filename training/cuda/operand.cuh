@@ -17,7 +17,7 @@ struct operand {
 };
 
 template <typename Number> constexpr cudaDataType_t type_of = CUDA_R_32F;
-template <> constexpr cudaDataType_t type_of<bf16> = CUDA_R_16BF;
+template <> inline constexpr cudaDataType_t type_of<bf16> = CUDA_R_16BF;
 
 /* Rows of bf16 begin where tensor cores want them to. */
 static constexpr size_t ROW_NUMBERS = 16 / sizeof(bf16);
