@@ -143,8 +143,9 @@ static void test_serve__answers_what_is_sent_to_it(void **state)
         {"GET /api/v1/session HTTP/1.1\r\nHost: evil\r\nConnection: "
          "close\r\n" BEARER "\r\n",
          VIEWER, 421, "wrong_host"},
+        /* libmicrohttpd 1.0 refuses this one by itself. */
         {GET("/api/v1/session", BEARER "Host: localhost\r\n"), VIEWER, 400,
-         "duplicate header"},
+         NULL},
         {GET("/api/v1/session", BEARER "Authorization: Bearer x\r\n"), VIEWER,
          400, "duplicate header"},
     };

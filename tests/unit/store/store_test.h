@@ -79,7 +79,10 @@ UNUSED static char *ask_sqlite(const char *folder, const char *sql)
     if (fork() == 0) {
         dup2(fds[1], STDOUT_FILENO);
         close(fds[0]);
-        execlp("sqlite3", "sqlite3", database, sql, (char *)NULL);
+        /* Newer shells keep the tables of SQLite itself from being changed. */
+        execlp("sqlite3", "sqlite3", "-cmd", ".output /dev/null", "-cmd",
+               ".dbconfig defensive off", "-cmd", ".output stdout", database,
+               sql, (char *)NULL);
         _exit(127);
     }
     close(fds[1]);
