@@ -102,7 +102,9 @@ struct slurm_options {
     int64_t time_ms;          /* 0: the partition's */
     const char *const *setup; /* of each attempt, before its own: job_spec.h */
     size_t setup_count;
-    const char *health;       /* a shell command that a node must pass; NULL */
+    const char *health; /* a shell command that a node must pass; NULL */
+    /* Patterns of their names and comments (job_label.h); NULL: the usual. */
+    const char *job_name, *comment;
     bool without_environment; /* jobs do not inherit smtune's */
     int64_t heartbeat_ms;     /* between two signs of life of what runs */
     int64_t silence_ms;       /* after which its node counts as dead */
@@ -146,7 +148,8 @@ struct attempt_spec {
     int nodes; /* machines of a cluster; 0, 1: one */
     int tasks; /* ranks, for what the cluster is asked for */
     const struct slurm_ask *slurm; /* NULL: the executor's own */
-    const char *const *avoid;      /* NULL-ended nodes; NULL: none */
+    const char *step, *job;   /* as people name them (job_label.h), or NULL */
+    const char *const *avoid; /* NULL-ended nodes; NULL: none */
     /*
      * Attempts that shall follow this one should nobody be there to start them
      * when it ends at its time limit: queued with it, where the executor can.
@@ -160,6 +163,7 @@ struct attempt_spec {
 struct executor_options {
     const char *name;            /* local, slurm, fake */
     const char *state_directory; /* the run's own; for sockets and the like */
+    const char *run;             /* its name, for people; NULL: none */
     int cpus;                    /* -1: as many as this process may use */
     int gpus;                    /* -1: as many as the machine has */
     int parallel;                /* attempts at once, at most */

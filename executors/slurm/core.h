@@ -2,6 +2,7 @@
 #ifndef SMTUNE_EXECUTORS_SLURM_CORE_H
 #define SMTUNE_EXECUTORS_SLURM_CORE_H
 
+#include "executors/job_label.h"
 #include "executors/slurm/slurm_impl.h"
 
 /*
@@ -27,6 +28,18 @@ struct slurm_names {
 int slurm_names_open(struct slurm_names *names, const char *state_directory,
                      struct err *err);
 void slurm_names_clear(struct slurm_names *names);
+
+/* -- What people see of jobs (label.c) -------------------------------*/
+
+struct slurm_labels {
+    const char *run; /* its name; NULL: jobs have no labels */
+    struct job_label *name, *comment;
+    char *name_text, *comment_text; /* of the last job */
+};
+
+int slurm_labels_open(struct slurm_labels *labels,
+                      const struct executor_options *options, struct err *err);
+void slurm_labels_clear(struct slurm_labels *labels);
 
 /* -- News for the owner (events.c), told when the loop turns ----------*/
 
@@ -160,6 +173,7 @@ struct slurm {
     int64_t beat_ms;          /* when its own pulse is touched next */
     int parallel;
     struct slurm_names names;
+    struct slurm_labels labels;
     struct slurm_events news;
     struct slurm_flights flights;
     struct slurm_nodes nodes;

@@ -91,6 +91,8 @@ static void fill(struct kept_request *kept, struct arena *arena,
     spec->work_directory = keep(arena, from->work_directory);
     spec->argv = keep_strings(arena, (const char *const *)from->argv);
     spec->envp = keep_strings(arena, (const char *const *)from->envp);
+    spec->step = keep(arena, from->step);
+    spec->job = keep(arena, from->job);
     spec->avoid = (const char *const *)keep_strings(arena, from->avoid);
     spec->pools = request->pools;
     for (size_t i = 0; i < from->pool_count; i++) {

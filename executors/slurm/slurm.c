@@ -135,6 +135,7 @@ static bool destroy_modes(struct slurm *slurm)
 static void clear(struct slurm *slurm)
 {
     slurm_names_clear(&slurm->names);
+    slurm_labels_clear(&slurm->labels);
     slurm_events_clear(&slurm->news);
     slurm_flights_clear(&slurm->flights);
     slurm_nodes_clear(&slurm->nodes);
@@ -177,6 +178,7 @@ static struct executor *slurm_create(uv_loop_t *loop,
     slurm->loop = loop;
     slurm->parallel = options->parallel > 0 ? options->parallel : 1;
     if (slurm_names_open(&slurm->names, options->state_directory, err) != 0 ||
+        slurm_labels_open(&slurm->labels, options, err) != 0 ||
         create_modes(slurm, err) != 0)
         goto fail;
     slurm->transport = slurm_transport_create(loop, &slurm->options, err);

@@ -27,7 +27,8 @@
  *
  * Names of jobs: smt-TOKEN-KNUMBER, K being j, a (waves of one and of many),
  * r (reserves) or p (pilots), and TOKEN eight hexadecimal digits that stand for
- * the run: by them jobs are found whose id was never heard of.
+ * the run: by them jobs are found whose id was never heard of. Slurm has them
+ * behind a label for people, which counts for nothing (label.c).
  */
 
 enum {
@@ -132,6 +133,10 @@ const char *slurm_folder(const struct slurm *slurm);
 /* "smt-TOKEN-KNUMBER", with a number that no job of the run had. */
 void slurm_new_name(struct slurm *slurm, char letter,
                     char name[SLURM_NAME_SIZE]);
+/* Sets what people see of a job (label.c): of the attempt, of an array of its
+ * like, or of a pilot (NULL). Texts live until the next call. */
+void slurm_label(struct slurm *slurm, const struct attempt_spec *spec,
+                 bool is_array, struct slurm_submission *submission);
 /* NULL-ended: to be kept away from by all, for struct slurm_submission; NULL
  * where there are none. Lives until the loop turns. */
 const char *const *slurm_avoided(const struct slurm *slurm);

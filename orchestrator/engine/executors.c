@@ -68,6 +68,7 @@ static int open_executor(struct engine *engine, struct executor_options options,
 
     options.parallel = (int)parallel_of(engine->experiment, &options);
     options.state_directory = engine->run->directory;
+    options.run = engine->run->name;
     options.log = engine->log;
     executor = executor_create(&engine->loop, &options, &events, err);
     if (executor == NULL)

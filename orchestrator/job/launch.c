@@ -23,6 +23,7 @@ struct launch {
     struct attempt_pool pools[ATTEMPT_POOLS_MAX];
     char *job_directory, *ml_directory, *checkpoint_directory, *directory;
     char *work_directory; /* of the task; NULL: the run's */
+    char *name;           /* of the job, for people */
     char **argv;
     char *script; /* for its file; NULL: it needs none */
     const struct job_spec *task;
@@ -233,6 +234,10 @@ static void fill_spec(struct launch *launch, const struct launch_site *site,
     spec->tasks = resources->tasks;
     launch->ask = resources->slurm; /* a reserve's trial is gone by then */
     spec->slurm = &launch->ask;
+    spec->step = order->step;
+    launch->name = order->name != NULL ? mem_copy_string(order->name)
+                                       : mem_printf("%" PRId64, order->job);
+    spec->job = launch->name;
     spec->memory_bytes = resources->memory_bytes;
     spec->time_ms = resources->time_ms;
     spec->grace_ms = resources->grace_ms;
@@ -375,6 +380,7 @@ void launch_destroy(struct launch *launch)
     channels_free_paths(launch->task, launch->channel_paths);
     env_list_clear(&launch->environment);
     free(launch->work_directory);
+    free(launch->name);
     free(launch->job_directory);
     free(launch->ml_directory);
     free(launch->directory);

@@ -39,6 +39,8 @@ struct launch_order {
     int64_t attempt;        /* its id in the store */
     int64_t attempt_number; /* 1, 2, 3 ... of the job's */
     int64_t reserve;        /* as in struct attempt_spec */
+    const char *step;       /* as in struct attempt_spec */
+    const char *name;       /* of the job for people; NULL: its number */
     int64_t resource;       /* up to which it runs, 0: to an end of its own */
     bool inherits;          /* as in struct workspace_order */
     struct job_copy copy;   /* of the step */

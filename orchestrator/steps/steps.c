@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "orchestrator/job/job_name.h"
 #include "orchestrator/job/outputs.h"
 #include "orchestrator/spec/experiment/workdir.h"
 #include "orchestrator/steps/child_run.h"
@@ -462,14 +463,17 @@ struct launch *steps_launch(struct steps *steps, const struct launch_site *site,
     const struct subject subject = {steps, job};
     json_t *params = params_of(steps, job);
     json_t *strings = strings_of(params);
-    const struct launch_order order = {
+    int64_t copies = steps_copies(steps, (size_t)job->step);
+    struct buf name = BUF_INIT;
+    struct launch_order order = {
         .job = job->number,
         .attempt = job->attempt,
         .attempt_number = job->attempt_number,
         .reserve = job->reserve,
+        .step = step->name,
         .inherits = job->round > 1,
         .copy = {.index = job->copy,
-                 .count = steps_copies(steps, (size_t)job->step),
+                 .count = copies,
                  .are_hosts = step->copies > 1},
         .task = job->spec,
         .resources = &job->resources,
@@ -482,8 +486,12 @@ struct launch *steps_launch(struct steps *steps, const struct launch_site *site,
         .words = is_below(step) ? words : NULL,
         .user = &subject,
     };
-    struct launch *launch = launch_create(site, &order, err);
+    struct launch *launch;
 
+    job_name_print(step->name, copies > 1 ? job->copy : -1, job->round, &name);
+    order.name = buf_text(&name);
+    launch = launch_create(site, &order, err);
+    buf_clear(&name);
     json_decref(params);
     json_decref(strings);
     return launch;

@@ -101,7 +101,8 @@ class Cluster:
         or is in one of the states; an array's tasks each."""
         fields = {"id": "%A", "array": "%F", "task": "%K", "name": "%j",
                   "state": "%T", "reason": "%r", "nodes": "%N", "user": "%u",
-                  "partition": "%P", "cpus": "%C", "limit": "%l"}
+                  "partition": "%P", "cpus": "%C", "limit": "%l",
+                  "comment": "%k"}
         words = ["-t", ",".join(states)] if states else []
         said = self.ok("squeue", "-har", "-o", "|".join(fields.values()),
                        *words)
@@ -130,7 +131,8 @@ class Cluster:
     def ours(self):
         """The jobs that are smtune's. Others may be in the queue: a controller
         that was killed starts again what had been cancelled."""
-        return [job for job in self.jobs() if job["name"].startswith("smt-")]
+        return [job for job in self.jobs()
+                if job["name"].rpartition(".")[2].startswith("smt-")]
 
     def wait_until_done(self, seconds=30):
         """Until no job of smtune's is left in the queue."""

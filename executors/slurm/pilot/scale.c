@@ -118,7 +118,7 @@ static void submit(struct pilot *pilot, const struct attempt_spec *spec,
     const struct slurm_options *options = slurm_options(slurm);
     char *log = fs_join(pilot->folder, "log");
     const char **avoid = slurm_avoided_by(slurm, spec);
-    const struct slurm_submission submission = {
+    struct slurm_submission submission = {
         .name = pilot->name,
         .directory = pilot->folder,
         .log = log,
@@ -134,6 +134,7 @@ static void submit(struct pilot *pilot, const struct attempt_spec *spec,
     struct slurm_transport *transport = slurm_transport(slurm);
 
     pilot->is_submitting = true;
+    slurm_label(slurm, NULL, false, &submission);
     transport->type->submit(transport, &submission, on_submitted, pilot);
     free(avoid);
     free(log);

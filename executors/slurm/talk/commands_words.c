@@ -112,6 +112,7 @@ void slurm_submit_words(const struct slurm_submission *submission,
                         struct slurm_words *words)
 {
     char *log = slurm_escaped_path(submission->log);
+    char *name = slurm_full_name(submission);
 
     slurm_words_add(words, "sbatch");
     slurm_words_add(words, "--parsable");
@@ -119,7 +120,9 @@ void slurm_submit_words(const struct slurm_submission *submission,
     slurm_words_add(words, "--no-requeue");
     slurm_words_add(words, "--export=%s",
                     submission->without_environment ? "NIL" : "ALL");
-    slurm_words_add(words, "--job-name=%s", submission->name);
+    slurm_words_add(words, "--job-name=%s", name);
+    if (submission->comment != NULL && submission->comment[0] != '\0')
+        slurm_words_add(words, "--comment=%s", submission->comment);
     slurm_words_add(words, "--chdir=%s", submission->directory);
     slurm_words_add(words, "--output=%s", log);
     add_size(words, submission);
@@ -130,6 +133,7 @@ void slurm_submit_words(const struct slurm_submission *submission,
         slurm_words_add(words, "--kill-on-invalid-dep=yes");
     }
     add_asked(words, submission);
+    free(name);
     free(log);
 }
 

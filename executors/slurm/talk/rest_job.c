@@ -115,7 +115,7 @@ json_t *slurm_rest_job(const struct slurm_submission *submission)
 {
     const struct slurm_ask ask = slurm_asked(submission);
     json_t *job, *body;
-    char *log;
+    char *log, *name;
 
     if (!is_utf8(submission->script) || !is_utf8(submission->directory) ||
         !is_utf8(submission->log))
@@ -123,7 +123,10 @@ json_t *slurm_rest_job(const struct slurm_submission *submission)
     job = json_object();
     body = json_object();
     log = slurm_escaped_path(submission->log);
-    set_text(job, "name", submission->name);
+    name = slurm_full_name(submission);
+    set_text(job, "name", name);
+    if (submission->comment != NULL && submission->comment[0] != '\0')
+        set_text(job, "comment", submission->comment);
     set_text(job, "current_working_directory", submission->directory);
     set_text(job, "standard_output", log);
     set_text(job, "open_mode", "append");
@@ -141,6 +144,7 @@ json_t *slurm_rest_job(const struct slurm_submission *submission)
     set_after(job, submission->after);
     set_text(body, "script", submission->script);
     json_object_set_new(body, "job", job);
+    free(name);
     free(log);
     return body;
 }

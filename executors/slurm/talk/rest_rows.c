@@ -136,7 +136,7 @@ static int take_job(const json_t *json, struct slurm_rest_rows *rows)
         .id = slurm_rest_known(json_object_get(json, "job_id")),
         .array = slurm_rest_known(json_object_get(json, "array_job_id")),
         .task = task >= 0 && task <= INT32_MAX ? (int)task : -1,
-        .name = slurm_rest_text(json_object_get(json, "name")),
+        .name = slurm_own_name(slurm_rest_text(json_object_get(json, "name"))),
         .state = slurm_state_find(word),
         .word = word,
         .nodes = slurm_rest_text(json_object_get(json, "nodes")),
@@ -172,8 +172,8 @@ static int on_job(void *user, const char *item, size_t length)
     json = json_parse_up_to(item, length, RECORD_MAX_BYTES, NULL);
     if (json == NULL)
         return -1;
-    if (strncmp(slurm_rest_text(json_object_get(json, "name")), reading->prefix,
-                prefix) == 0 &&
+    if (strncmp(slurm_own_name(slurm_rest_text(json_object_get(json, "name"))),
+                reading->prefix, prefix) == 0 &&
         slurm_rest_number(json_object_get(json, "user_id")) ==
             (int64_t)reading->uid) {
         keep_json(reading->rows, json);
@@ -240,7 +240,7 @@ static int take_account(json_t *json, const struct reading *reading)
         .id = slurm_rest_known(json_object_get(json, "job_id")),
         .array = slurm_rest_known(slurm_rest_inner(json, "array", "job_id")),
         .task = task >= 0 && task <= INT32_MAX ? (int)task : -1,
-        .name = slurm_rest_text(json_object_get(json, "name")),
+        .name = slurm_own_name(slurm_rest_text(json_object_get(json, "name"))),
         .state = slurm_state_find(word),
         .word = word,
         .nodes = slurm_rest_text(json_object_get(json, "nodes")),

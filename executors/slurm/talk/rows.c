@@ -172,7 +172,7 @@ static bool take_task_id(struct row *row, const char *text)
 
 static bool take_name(struct row *row, const char *text)
 {
-    row->job.name = text;
+    row->job.name = slurm_own_name(text);
     return true;
 }
 
@@ -305,7 +305,7 @@ int slurm_rows_parse(const struct slurm_row_form *form, char *text,
 
         if (name == NULL)
             return -1;
-        if (strncmp(name, prefix, strlen(prefix)) == 0 &&
+        if (strncmp(slurm_own_name(name), prefix, strlen(prefix)) == 0 &&
             !take_row(form, fields, rows))
             return -1;
     }

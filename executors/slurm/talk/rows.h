@@ -29,9 +29,9 @@ struct slurm_rows {
 char *slurm_row_columns(const struct slurm_row_form *form, const char *suffix);
 
 /*
- * Appends the jobs whose name begins with the prefix to *rows; their texts lie
- * in `text` [length], which is changed, and has a NUL behind. -1 when it is not
- * the whole of such a listing, and nothing of it is to be believed.
+ * Appends the jobs whose own name begins with the prefix to *rows; their texts
+ * lie in `text` [length], which is changed, and has a NUL behind. -1 when it is
+ * not the whole of such a listing, and nothing of it is to be believed.
  */
 int slurm_rows_parse(const struct slurm_row_form *form, char *text,
                      size_t length, const char *prefix,

@@ -38,6 +38,8 @@ struct slurm_reply {
 /* A job to be submitted; all is borrowed during the call. */
 struct slurm_submission {
     const char *name;      /* [a-z0-9-], what it is found by later */
+    const char *label;     /* before its name, for people; NULL, "": nothing */
+    const char *comment;   /* for people; NULL, "": none */
     const char *directory; /* absolute: its working directory */
     const char *log;       /* absolute, what the script itself writes; may hold
                               any character, and no pattern of Slurm's in it is
@@ -60,10 +62,10 @@ struct slurm_submission {
 /* A job of ours, as a listing or the accounting has it. Texts live during the
  * call. */
 struct slurm_job {
-    int64_t id;    /* its own; the array's of a task that has not started */
-    int64_t array; /* id of the array it belongs to; 0: none */
-    int task;      /* its index there; -1: none */
-    const char *name;
+    int64_t id;       /* its own; the array's of a task that has not started */
+    int64_t array;    /* id of the array it belongs to; 0: none */
+    int task;         /* its index there; -1: none */
+    const char *name; /* without its label */
     const struct slurm_state *state;
     const char *word;         /* of the state, as it came */
     const char *reason;       /* why it waits, or ended; "" */
@@ -110,7 +112,7 @@ struct slurm_transport_type {
     void (*submit)(struct slurm_transport *transport,
                    const struct slurm_submission *submission,
                    slurm_submit_fn *done, void *user);
-    /* All jobs of this user whose name begins with the prefix, in any state
+    /* All jobs of this user whose own name begins with the prefix, in any state
      * that the controller still knows, each array's task by itself. */
     void (*list)(struct slurm_transport *transport, const char *prefix,
                  slurm_list_fn *done, void *user);
@@ -150,6 +152,11 @@ struct slurm_ask slurm_asked(const struct slurm_submission *submission);
 /* Which answer the controller's message is, in whatever text it comes; SILENT
  * for what is not known. */
 enum slurm_answer slurm_answer_of(const char *message);
+
+/* The job's name as Slurm has it, "LABEL.NAME"; the caller's to free. And the
+ * part of such a one that it is found by. */
+char *slurm_full_name(const struct slurm_submission *submission);
+const char *slurm_own_name(const char *full_name);
 
 /* The path as sbatch's --output takes it, none of Slurm's patterns in it being
  * expanded. The caller's to free. */

@@ -62,7 +62,8 @@ bool wave_may_join(const struct slurm_flight *a, const struct slurm_flight *b)
     return x->cpus == y->cpus && x->gpus == y->gpus &&
            x->memory_bytes == y->memory_bytes && x->time_ms == y->time_ms &&
            x->grace_ms == y->grace_ms && x->nodes == y->nodes &&
-           x->tasks == y->tasks && is_same_ask(x->slurm, y->slurm) &&
+           x->tasks == y->tasks && is_same(x->step, y->step) &&
+           is_same_ask(x->slurm, y->slurm) &&
            is_same_list(x->avoid, y->avoid) && a->request->next == NULL &&
            b->request->next == NULL;
 }
@@ -245,7 +246,7 @@ static void hand_over(struct waves *waves, const struct wave_job *job,
     const struct attempt_spec *spec = job->spec;
     const char **avoid = slurm_avoided_by(waves->slurm, spec);
     char *log = fs_join(job->folder, "log");
-    const struct slurm_submission submission = {
+    struct slurm_submission submission = {
         .name = job->name,
         .directory = spec->work_directory,
         .log = log,
@@ -265,6 +266,7 @@ static void hand_over(struct waves *waves, const struct wave_job *job,
     };
 
     waves->on_way++;
+    slurm_label(waves->slurm, spec, job->array > 1, &submission);
     transport->type->submit(transport, &submission, done, user);
     free(log);
     free(avoid);

@@ -7,6 +7,7 @@
 #include "base/compiler.h"
 #include "base/conf/schema.h"
 #include "base/mem.h"
+#include "executors/job_label.h"
 
 /* The key `executor`: what was read, put into struct executor_options. */
 
@@ -94,7 +95,7 @@ static const struct {
     {"--array", 'a', "mode: array"},
     {"--batch", 0, NULL},
     {"--chdir", 'D', NULL},
-    {"--comment", 0, NULL},
+    {"--comment", 0, "executor.comment"},
     {"--cpus-per-task", 'c', "resources.cpus"},
     {"--dependency", 'd', NULL},
     {"--error", 'e', NULL},
@@ -103,7 +104,7 @@ static const struct {
     {"--export-file", 0, "executor.environment"},
     {"--gpus", 'G', "resources.gpus"},
     {"--input", 'i', NULL},
-    {"--job-name", 'J', NULL},
+    {"--job-name", 'J', "executor.job_name"},
     {"--kill-on-invalid-dep", 0, NULL},
     {"--no-requeue", 0, NULL},
     {"--mem", 0, "resources.memory"},
@@ -218,6 +219,32 @@ static void build_setup(struct build *build, const struct conf_node *node,
     slurm->setup = lines;
 }
 
+/* A pattern of what people see of a job; it may be empty. */
+static const char *build_label(struct build *build, const struct conf_node *map,
+                               const char *key)
+{
+    const struct conf_node *node = find_text(map, key);
+    struct job_label *label = NULL;
+    char *name;
+    struct err err;
+
+    if (node == NULL)
+        return NULL;
+    name = schema_label("'executor'", key);
+    if (node->text[0] != '\0' && check_text(build, node, name, "") != 0) {
+        free(name);
+        return NULL;
+    }
+    label = job_label_create(node->text, &err);
+    if (label == NULL) {
+        err_prefix(&err, "%s", name);
+        build_add_error(build, node, &err);
+    }
+    job_label_destroy(label);
+    free(name);
+    return node->text;
+}
+
 static void build_transport(struct build *build, const struct conf_node *map,
                             struct slurm_options *slurm)
 {
@@ -284,6 +311,8 @@ static const struct slurm_options *build_slurm(struct build *build,
     slurm->health = build_word(build, map, "'executor'", "health", "");
     slurm->without_environment =
         strcmp(conf_read_text(map, "environment", "inherit"), "none") == 0;
+    slurm->job_name = build_label(build, map, "job_name");
+    slurm->comment = build_label(build, map, "comment");
     build_setup(build, conf_get(map, "setup"), slurm);
     build_signs(build, map, slurm);
     build_transport(build, map, slurm);

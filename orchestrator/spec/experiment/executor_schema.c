@@ -225,6 +225,24 @@ const struct schema_key experiment_executor_keys[] = {
         .example = "nvidia-smi",
     },
     {
+        .name = "job_name",
+        .type = SCHEMA_TEXT,
+        .doc = "For slurm: the name of a job in squeue and sacct, before the "
+               "name by which smtune finds it. ${{ run }}, ${{ step }} "
+               "(trial for the trials of an experiment, pilot for a pilot) "
+               "and ${{ job }} (its step, for an array) have values.",
+        .fallback = "${{ run }}.${{ job }}",
+        .example = "\"${{ run }}-${{ step }}\"",
+    },
+    {
+        .name = "comment",
+        .type = SCHEMA_TEXT,
+        .doc = "For slurm: the comment of a job, with the values of "
+               "job_name. An empty text sets none.",
+        .fallback = "smtune run=${{ run }} step=${{ step }} job=${{ job }}",
+        .example = "\"project X, ${{ run }}\"",
+    },
+    {
         .name = "environment",
         .type = SCHEMA_TEXT,
         .choices = environments,

@@ -48,7 +48,9 @@ static void test_slurm_rows__a_queue(void **state)
               "9" S "2" S "0" S "RUNNING" S "None" S "n[1-2]" S "0" S "0" S
               "1795317082" S "1795318082" S "smt-1-a1" S "\n"
               "2" S "2" S "1" S "PENDING" S "JobHeldUser" S "" S "0" S "0" S
-              "1795317082" S "N/A" S "smt-1-a1" S "\n",
+              "1795317082" S "N/A" S "my run.train[1].smt-1-a1" S "\n"
+              "8" S "8" S "N/A" S "PENDING" S "None" S "" S "0" S "0" S "N/A" S
+              "N/A" S "smt-1-.other" S "\n",
               "smt-1-"),
         0);
     jobs = listing.rows.jobs;

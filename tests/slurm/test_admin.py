@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What people see in Slurm of the jobs of smtune, and in smtune of Slurm."""
+
+import json
+import re
+import signal
+
+import pytest
+
+from programs import wait_until
+
+
+@pytest.fixture
+def workflow(write, cluster):
+    """workflow({...}, executor={...}): a file of a workflow `nightly`."""
+    def make(steps, executor=None, **keys):
+        return write("w.yaml", json.dumps({
+            "version": 1,
+            "name": "nightly",
+            "executor": {"name": "slurm", "mode": "job", "poll": "1s",
+                         "heartbeat": "1s", **cluster.options,
+                         **(executor or {})},
+            "steps": steps,
+            **keys}))
+    return make
+
+
+def names(cluster):
+    """{name without the part of smtune: comment} of what is in the queue."""
+    return {re.sub(r"\.?smt-[0-9a-f]{8}-[jap][0-9]+$", "", job["name"]):
+            job["comment"] for job in cluster.jobs()}
+
+
+def test_jobs_have_names(smtune, workflow, cluster, transport):
+    for node in ("n1", "n2", "n3", "n4"):
+        cluster.set_node(node, "drain")
+    engine = smtune.start("run", workflow({
+        "train-big": {"matrix": {"i": [1, 2]}, "shell": "true"},
+        "eval": {"shell": "true"}}))
+    wait_until(lambda: names(cluster) == {
+        "nightly.train-big[0]":
+            "smtune run=nightly step=train-big job=train-big[0]",
+        "nightly.train-big[1]":
+            "smtune run=nightly step=train-big job=train-big[1]",
+        "nightly.eval": "smtune run=nightly step=eval job=eval"}, 20)
+    for node in ("n1", "n2", "n3", "n4"):
+        cluster.set_node(node, "resume")
+    assert engine.wait(60) == 0
+
+
+@pytest.mark.parametrize("mode, job, step", [
+    ("job", "1", "trial"), ("array", "trial", "trial"),
+    ("pilot", "pilot", "pilot")])
+def test_patterns_of_names(smtune, experiment, cluster, mode, job, step):
+    """Jobs are found by their own name all the same, also by an engine that
+    knows no id of them."""
+    engine = smtune.start("run", experiment(
+        trials=2, budget={"trials": 2, "parallel": 1 if mode == "job" else 2},
+        executor={"mode": mode, "extra": ["--hold"],
+                  "job_name": "X ${{ run }}-${{ job }}",
+                  "comment": "${{ upper(step) }}"}))
+    wait_until(lambda: names(cluster) == {f"X run-{job}": step.upper()}, 20)
+    assert len(cluster.ours()) == len(cluster.jobs())
+    engine.send_signal(signal.SIGINT)
+    engine.wait(30)
+    cluster.wait_until_done()
+
+
+def test_no_comment(smtune, experiment, cluster):
+    engine = smtune.start("run", experiment(
+        trials=1, executor={"mode": "job", "extra": ["--hold"],
+                            "job_name": "", "comment": ""}))
+    wait_until(lambda: names(cluster) == {"": "(null)"}, 20)
+    engine.send_signal(signal.SIGINT)
+    engine.wait(30)
