@@ -23,6 +23,8 @@
  *            starts; flocked for as long as the attempt or a descendant lives
  *     exit   made by rename when it ended: one line of JSON, struct
  *            attempt_exit's fields; an `exit` of another attempt id is ignored
+ *     reason why a cluster has not started it: one line, a word of the
+ *            cluster's; empty, or not there, where it does not wait
  * and these outlive both the engine and the executor.
  */
 
@@ -199,7 +201,8 @@ struct executor_events {
     void (*broken)(void *user, const struct err *err); /* can start no more */
     /* It is told once a node until executor_avoid() was called anew. */
     void (*node)(void *user, const struct node_report *report);
-    /* For people: why a mode was chosen, that a controller does not answer. */
+    /* For people: why a mode was chosen, that a controller does not answer. "":
+     * the last is no longer so. */
     void (*note)(void *user, const char *text);
     void *user;
 };

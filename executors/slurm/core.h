@@ -141,6 +141,22 @@ bool slurm_watch_allows(struct slurm *slurm);
 /* Rows of a listing or of the accounting, to the modes whose they are. */
 void slurm_route(struct slurm *slurm, const struct slurm_job *job);
 
+/* -- Jobs that Slurm holds back (held.c) ----------------------------*/
+
+struct slurm_held_job {
+    int64_t job; /* 0: none */
+    char text[256];
+};
+
+struct slurm_held {
+    struct slurm_held_job told;  /* the last note is of it */
+    struct slurm_held_job other; /* of the listing that is gone through */
+    bool is_seen;                /* the told one, in that */
+};
+
+/* After a listing: whether another is to be told, *now; 0 and "": none. */
+bool slurm_held_take(struct slurm_held *held, struct slurm_held_job *now);
+
 /* -- The cluster is asked what it is (describe.c) -------------------*/
 
 /* Asks; without an answer, again some time later. */
@@ -180,6 +196,7 @@ struct slurm {
     struct slurm_accounts accounts;
     struct slurm_cancels cancels;
     struct slurm_watch watch;
+    struct slurm_held held;
     struct slurm_pace pace;
     void *modes[SLURM_MODES];
     const char *why; /* the last reason for a mode that was told */

@@ -134,6 +134,7 @@ void slurm_flight_started(struct slurm *slurm, struct slurm_flight *flight,
     if (flight->has_started)
         return;
     flight->has_started = true;
+    slurm_not_held(slurm, flight->job);
     item = add(slurm, NEWS_STARTED);
     set_place(item, flight);
     item->pid = pid;
@@ -156,8 +157,10 @@ static void keep_pace(struct slurm_pace *pace, const struct attempt_exit *end)
 void slurm_flight_ended(struct slurm *slurm, struct slurm_flight *flight,
                         const struct attempt_exit *end)
 {
-    struct slurm_event *item = add(slurm, NEWS_ENDED);
+    struct slurm_event *item;
 
+    slurm_not_held(slurm, flight->job);
+    item = add(slurm, NEWS_ENDED);
     item->end = mem_alloc(sizeof(*end));
     *item->end = *end;
     item->end->attempt = flight->request->spec.attempt;
@@ -197,10 +200,19 @@ void slurm_note(struct slurm *slurm, const char *format, ...)
     char text[1024];
     va_list list;
 
+    slurm->held.told.job = 0; /* it is the last note no more */
     va_start(list, format);
     vsnprintf(text, sizeof(text), format, list);
     va_end(list);
     add(slurm, NEWS_NOTE)->text = mem_copy_string(text);
+}
+
+void slurm_not_held(struct slurm *slurm, int64_t job)
+{
+    if (job == 0 || job != slurm->held.told.job)
+        return;
+    slurm->held.told.job = 0;
+    slurm_note(slurm, "%s", "");
 }
 
 void slurm_has_room(struct slurm *slurm)

@@ -20,7 +20,8 @@
  * Files beside those of an attempt (executor.h): `order` (order_file.h), the
  * pulse's (pulse.h), and `slurm`, written before it is submitted: one line,
  * "NAME TASK\n", the name of the job and the index in its array, -1 for none;
- * for a pilot's attempts the pilot's name and -1. In the executor's own folder,
+ * for a pilot's attempts the pilot's name and -1; `reason`, why Slurm has not
+ * started it, a word of squeue's, or empty. In the executor's own folder,
  * STATE/slurm/: `token`, and a folder for each wave and pilot, called as its
  * job: `script`, `tasks` (the directory of each attempt, a line each),
  * `job` (its id, as soon as that is known), and what pilot_spool.h says.
@@ -34,6 +35,7 @@
 enum {
     SLURM_TICK_MS = 100, /* exit files and pulses of what runs are looked at */
     SLURM_NAME_SIZE = SLURM_NAME_MAX,
+    SLURM_REASON_MAX = 128,
     SLURM_SUBMITS_MAX = 4 /* on their way at once */
 };
 
@@ -57,7 +59,8 @@ struct slurm_flight {
     bool has_started, is_cancelled;
     enum cancel_mode cancel_mode; /* the last, if it is_cancelled */
     struct pulse_watch pulse;
-    char node[EXECUTOR_NODE_MAX]; /* once it is known */
+    char node[EXECUTOR_NODE_MAX];  /* once it is known */
+    char reason[SLURM_REASON_MAX]; /* that its file has */
 };
 
 /* What `slurm` in an attempt's directory says. */
@@ -184,6 +187,14 @@ bool slurm_flight_displaced(struct slurm *slurm, struct slurm_flight *flight,
 /* Keeps the node away from all that follows, and tells the owner. */
 void slurm_report_node(struct slurm *slurm, const struct node_report *report);
 void slurm_note(struct slurm *slurm, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Why its job waits, "" where it does no more: for its file (held.c). */
+void slurm_flight_waits(struct slurm_flight *flight, const char *reason);
+/* Tells people of a job ("job", "pilot") that Slurm holds back, one at a time,
+ * for as long as a listing has it so. */
+void slurm_held(struct slurm *slurm, const char *what,
+                const struct slurm_job *job);
+/* The job is not held back any more (events.c). */
+void slurm_not_held(struct slurm *slurm, int64_t job);
 /* There may be room for what was refused. */
 void slurm_has_room(struct slurm *slurm);
 

@@ -173,6 +173,16 @@ static void note_answer(struct slurm *slurm)
     slurm_note(slurm, "slurm answers again");
 }
 
+static void tell_held(struct slurm *slurm)
+{
+    struct slurm_held_job now;
+
+    if (!slurm_held_take(&slurm->held, &now))
+        return;
+    slurm_note(slurm, "%s", now.text);
+    slurm->held.told = now;
+}
+
 static void on_list(void *user, const struct slurm_reply *reply,
                     const struct slurm_job *jobs, size_t count)
 {
@@ -200,6 +210,7 @@ static void on_list(void *user, const struct slurm_reply *reply,
     }
     for (size_t i = 0; i < SLURM_MODES; i++)
         slurm_modes[i]->swept(slurm->modes[i], watch->asked_ms);
+    tell_held(slurm);
     slurm_cancels_swept(slurm, watch->asked_ms);
     slurm_accounts_ask(slurm);
     plan(slurm);

@@ -119,10 +119,11 @@ void engine_on_note(void *user, const char *text)
     struct engine *engine = user;
     struct err err;
 
-    LOG(engine->log, LOG_EXECUTOR, LOG_INFO, 0, "%s", text);
+    LOG(engine->log, LOG_EXECUTOR, LOG_INFO, 0, "%s",
+        text[0] != '\0' ? text : "the last message is no longer true");
     snprintf(engine->executor_note, sizeof(engine->executor_note), "%s", text);
     /* A run that ends has its own note in the status. */
-    if (engine->wind_up.phase != PHASE_RUNNING)
+    if (engine->wind_up.phase != PHASE_RUNNING && text[0] != '\0')
         engine->events->warn(engine->events->user, text);
     if (engine_begin(engine) &&
         store_add_note(engine->store, engine->run->id, text, clock_wall_ms(),

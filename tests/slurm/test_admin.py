@@ -73,3 +73,43 @@ def test_no_comment(smtune, experiment, cluster):
     wait_until(lambda: names(cluster) == {"": "(null)"}, 20)
     engine.send_signal(signal.SIGINT)
     engine.wait(30)
+
+
+@pytest.mark.parametrize("mode", ["job", "array", "pilot"])
+def test_why_has_the_reason_of_each_job(smtune, workflow, cluster, mode):
+    """The note is of one job that is held back, and goes when it is not."""
+    cluster.ok("scontrol", "update", "partition=high", "state=down")
+    engine = smtune.start("run", workflow({
+        "a": {"shell": "true",
+              "resources": {"time": "1m", "partition": "high"}},
+        "b": {"shell": "true", "resources": {"time": "1m", "extra": ["--hold"]}},
+    }, executor={"mode": mode}))
+    for step, reason in (("a", "PartitionDown (the partition is down)"),
+                         ("b", "JobHeldUser (held by you; `scontrol release` "
+                               "lets it start)")):
+        wait_until(lambda: f": {reason}\n" in
+                   smtune("why", "nightly", step).stdout, 30)
+    rows = smtune.json("status", "nightly")["running_jobs"]
+    assert [row["pending"] for row in rows] == ["PartitionDown", "JobHeldUser"]
+    assert " back: " in smtune.json("status", "nightly")["note"]
+    cluster.ok("scontrol", "update", "partition=high", "state=up")
+    wait_until(lambda: "JobHeldUser" in
+               (smtune.json("status", "nightly")["note"] or ""), 40)
+    for job in cluster.jobs("PENDING"):
+        cluster.run("scontrol", "release", str(job["id"]))
+    assert engine.wait(60) == 0
+    assert smtune.json("status", "nightly").get("note") is None
+    smtune.ok("fsck", "nightly")
+
+
+@pytest.mark.parametrize("transport", ["rest"])
+def test_slurmrestd_has_the_reason_as_well(smtune, workflow, cluster,
+                                           transport):
+    cluster.ok("scontrol", "update", "partition=high", "state=down")
+    engine = smtune.start("run", workflow({
+        "a": {"shell": "true",
+              "resources": {"time": "1m", "partition": "high"}}}))
+    wait_until(lambda: ": PartitionDown (" in
+               smtune("why", "nightly", "a").stdout, 30)
+    cluster.ok("scontrol", "update", "partition=high", "state=up")
+    assert engine.wait(60) == 0

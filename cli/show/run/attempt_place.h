@@ -11,11 +11,12 @@
 /* Where attempts are on a cluster: columns behind others, of a list in which
  * any has something there. */
 
-enum { PLACE_COLUMNS = 4, PLACE_LIST_MAX = 24 };
+enum { PLACE_COLUMNS = 5, PLACE_LIST_MAX = 24 };
 
 struct place_list {
     struct table_column columns[PLACE_LIST_MAX]; /* [count], the places last */
     size_t count;
+    const char *store; /* its directory; borrowed */
     bool has_places;
 };
 
@@ -33,8 +34,8 @@ int place_list_row(const struct place_list *list, struct document *document,
                    const struct value *own, const struct attempt_row *attempt,
                    struct err *err);
 
-/* Appends where a job waits, "it is queued as job 4711, for 5m 03s"; nothing
- * where it waits on no cluster. */
+/* Appends where a job waits, and Slurm's reason: "it is queued as job 4711, for
+ * 5m 03s: Priority (...)"; nothing where it waits on no cluster. */
 int place_print_queue(struct store *store, int64_t run, int64_t job,
                       struct buf *out, struct err *err);
 

@@ -57,9 +57,12 @@ void pilot_lose(struct pilot *pilot, enum attempt_cause cause, bool is_fenced,
     }
     for (struct slurm_flight *f = pilot->pilots->waiting.first; f != NULL;
          f = f->sibling) {
-        if (f->job == pilot->job)
-            f->job = 0;
+        if (f->job != pilot->job)
+            continue;
+        f->job = 0;
+        slurm_flight_waits(f, "");
     }
+    slurm_not_held(pilot->pilots->slurm, pilot->job);
     pilot_withdraw(pilot);
     if (pilot->was_heard)
         pilots_note_freed(pilot->pilots);
@@ -147,6 +150,18 @@ static void note_end(struct pilot *pilot, const struct slurm_job *job)
     pilot_lose(pilot, cause_of(job->state), is_node, text);
 }
 
+void pilot_waits(struct pilot *pilot, const char *reason)
+{
+    if (pilot->job == 0)
+        return;
+    snprintf(pilot->reason, sizeof(pilot->reason), "%s", reason);
+    for (struct slurm_flight *f = pilot->pilots->waiting.first; f != NULL;
+         f = f->sibling) {
+        if (f->job == pilot->job)
+            slurm_flight_waits(f, reason);
+    }
+}
+
 /* A pilot that waits is not there yet, and may never be. */
 static void note_waiting(struct pilot *pilot, const struct slurm_job *job)
 {
@@ -161,12 +176,11 @@ static void note_waiting(struct pilot *pilot, const struct slurm_job *job)
                  job->id, job->reason);
         pilots_note_failure(pilot->pilots, pilot, PILOT_REFUSED, text);
         pilot_lose(pilot, CAUSE_CANCELLED, false, text);
-    } else if (!pilot->was_noted && outlook == SLURM_HELD_BACK) {
-        pilot->was_noted = true;
-        slurm_note(pilot->pilots->slurm,
-                   "slurm holds pilot %" PRId64 " back: %s", job->id,
-                   job->reason);
+        return;
     }
+    if (job->state->phase == SLURM_HELD || outlook == SLURM_HELD_BACK)
+        slurm_held(pilot->pilots->slurm, "pilot", job);
+    pilot_waits(pilot, job->reason);
 }
 
 void pilot_note_job(struct pilot *pilot, const struct slurm_job *job)
@@ -330,6 +344,7 @@ static void tell_queued(struct pilot *pilot)
             continue;
         left -= pilot_room_of(&flight->request->spec).cpus;
         flight->job = pilot->job;
+        slurm_flight_waits(flight, pilot->reason);
         slurm_flight_queued(pilot->pilots->slurm, flight);
     }
     buf_clear(&kind);

@@ -229,6 +229,8 @@ static int on_ready(struct pilot *pilot, const struct agent_message *message)
     for (struct slurm_flight *f = pilot->flights.first; f != NULL;
          f = f->sibling)
         snprintf(f->node, sizeof(f->node), "%s", pilot->node);
+    pilot_waits(pilot, "");
+    slurm_not_held(pilots->slurm, pilot->job);
     pilots->unheard = 0;
     pilots->hold_ms = pilots->again_ms = 0;
     pilots->text[0] = '\0';

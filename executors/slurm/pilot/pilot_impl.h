@@ -93,7 +93,6 @@ struct pilot {
     int64_t told_ms;    /* when the transport's answer to it came */
     bool is_submitting; /* that is yet to come */
     bool was_told;      /* those who wait for it, that they are in a queue */
-    bool was_noted;     /* that slurm holds it back */
     struct slurm_doubt doubt; /* that slurm will start it */
     bool was_listed;          /* since the last sweep */
     bool was_seen;            /* in any listing */
@@ -110,7 +109,8 @@ struct pilot {
     struct spool_writer inbox;
     struct spool_reader outbox;
     struct pulse_watch pulse;
-    char node[EXECUTOR_NODE_MAX]; /* "" until it is known */
+    char node[EXECUTOR_NODE_MAX];  /* "" until it is known */
+    char reason[SLURM_REASON_MAX]; /* why it waits, "" */
     struct attempt_exit end; /* of PILOT_OVER: of attempts without an exit */
 };
 
@@ -191,6 +191,8 @@ void pilot_lose(struct pilot *pilot, enum attempt_cause cause, bool is_fenced,
                 const char *text);
 /* Its job is to end, or never to begin. */
 void pilot_withdraw(struct pilot *pilot);
+/* Why it waits, for those who wait for it; "": it waits no more. */
+void pilot_waits(struct pilot *pilot, const char *reason);
 /* What Slurm says of its job. */
 void pilot_note_job(struct pilot *pilot, const struct slurm_job *job);
 /* Its job is not in the queue any more, and nobody knows how it ended. */

@@ -95,11 +95,8 @@ static void check_pending(struct wave_task *task, const struct slurm_job *job)
         slurm_cancel_job(waves->slurm, &target, 0);
         wave_task_end_as(task, CAUSE_LAUNCH_ERROR,
                          "slurm will never start it: %s", job->reason);
-    } else if (!task->wave->was_noted && (job->state->phase == SLURM_HELD ||
-                                          outlook == SLURM_HELD_BACK)) {
-        task->wave->was_noted = true;
-        slurm_note(waves->slurm, "slurm holds job %lld back: %s",
-                   (long long)job->id, job->reason);
+    } else if (job->state->phase == SLURM_HELD || outlook == SLURM_HELD_BACK) {
+        slurm_held(waves->slurm, "job", job);
     }
 }
 
@@ -108,6 +105,7 @@ static void act(struct wave_task *task, const struct slurm_job *job)
     switch (job->state->phase) {
     case SLURM_PENDING:
     case SLURM_HELD:
+        slurm_flight_waits(task->flight, job->reason);
         check_pending(task, job);
         break;
     case SLURM_RUNNING:

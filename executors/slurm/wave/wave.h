@@ -66,7 +66,7 @@ struct wave {
     bool is_array;
     bool is_taken_up;         /* it was submitted before it was made here */
     bool is_reserve;          /* its job waited for another one to end */
-    bool was_noted;           /* that it is held back, or in an unknown state */
+    bool was_noted;           /* that it is in an unknown state */
     int64_t job;              /* its id, 0: not known */
     struct wave_task **tasks; /* [count], by their index; NULL: none */
     size_t count, capacity;
