@@ -52,6 +52,8 @@ struct slurm_events {
 
 /* Tells what there is, also what comes meanwhile, until is_closing. */
 void slurm_events_tell(struct slurm *slurm);
+/* It can start no more, for that reason. */
+void slurm_events_break(struct slurm *slurm, const struct err *err);
 void slurm_events_clear(struct slurm_events *news);
 
 /* -- Attempts that were taken (flights.c) ---------------------------*/
@@ -161,6 +163,9 @@ bool slurm_held_take(struct slurm_held *held, struct slurm_held_job *now);
 
 /* Asks; without an answer, again some time later. */
 void slurm_describe(struct slurm *slurm);
+/* Whether no cluster has answered this run, for longer than anybody should wait
+ * to hear that: an error, once. */
+bool slurm_is_unreached(struct slurm *slurm, int64_t now_ms, struct err *err);
 
 /* -- The last that is done (close.c) --------------------------------*/
 
@@ -186,7 +191,10 @@ struct slurm {
     bool has_site;
     int64_t describe_ms;      /* when it is asked for next; 0: it is not */
     int64_t describe_wait_ms; /* that it waited for the last time */
-    int64_t beat_ms;          /* when its own pulse is touched next */
+    bool is_reached;          /* by this engine, or an earlier one of the run */
+    int64_t opened_ms;        /* clock_monotonic_ms() */
+    char silence[SLURM_TEXT_MAX]; /* what it answered last in place of that */
+    int64_t beat_ms;              /* when its own pulse is touched next */
     int parallel;
     struct slurm_names names;
     struct slurm_labels labels;

@@ -17,7 +17,14 @@
 
 enum { HANDLE_SIZE = 48 };
 
-enum news_kind { NEWS_QUEUED, NEWS_STARTED, NEWS_ENDED, NEWS_NODE, NEWS_NOTE };
+enum news_kind {
+    NEWS_QUEUED,
+    NEWS_STARTED,
+    NEWS_ENDED,
+    NEWS_NODE,
+    NEWS_NOTE,
+    NEWS_BROKEN
+};
 
 struct slurm_event {
     struct slurm_event *next;
@@ -26,7 +33,7 @@ struct slurm_event {
     int64_t attempt, pid;
     char node[EXECUTOR_NODE_MAX];
     char handle[HANDLE_SIZE];
-    char *text;               /* of a node's trouble, or a note */
+    char *text;               /* of a node's trouble, a note, or an error */
     struct attempt_exit *end; /* of NEWS_ENDED */
 };
 
@@ -57,6 +64,7 @@ static void tell_item(struct slurm *slurm, const struct slurm_event *item)
     const struct attempt_place place = {item->pid, item->node, item->handle};
     const struct node_report report = {item->node, item->trouble, item->attempt,
                                        item->text};
+    struct err err;
 
     switch (item->kind) {
     case NEWS_QUEUED:
@@ -76,6 +84,10 @@ static void tell_item(struct slurm *slurm, const struct slurm_event *item)
     case NEWS_NOTE:
         if (events->note != NULL)
             events->note(events->user, item->text);
+        break;
+    case NEWS_BROKEN:
+        err_set(&err, ERR_FAILED, "%s", item->text);
+        events->broken(events->user, &err);
         break;
     }
 }
@@ -193,6 +205,11 @@ void slurm_report_node(struct slurm *slurm, const struct node_report *report)
     item->attempt = report->attempt;
     item->text = mem_copy_string(report->text);
     snprintf(item->node, sizeof(item->node), "%s", report->node);
+}
+
+void slurm_events_break(struct slurm *slurm, const struct err *err)
+{
+    add(slurm, NEWS_BROKEN)->text = mem_copy_string(err->text);
 }
 
 void slurm_note(struct slurm *slurm, const char *format, ...)

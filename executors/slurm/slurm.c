@@ -106,6 +106,7 @@ static void on_tick(uv_timer_t *timer)
 {
     struct slurm *slurm = timer->data;
     int64_t now_ms = clock_monotonic_ms();
+    struct err err;
 
     for (size_t i = 0; i < SLURM_MODES; i++)
         slurm_modes[i]->tick(slurm->modes[i], now_ms);
@@ -115,6 +116,8 @@ static void on_tick(uv_timer_t *timer)
     }
     if (slurm->describe_ms != 0 && slurm->describe_ms <= now_ms)
         slurm_describe(slurm);
+    if (slurm_is_unreached(slurm, now_ms, &err))
+        slurm_events_break(slurm, &err);
     slurm_accounts_ask(slurm);
 }
 
@@ -161,6 +164,7 @@ static void open_loop(struct slurm *slurm)
     slurm->tick.data = slurm->turn.data = slurm;
     uv_timer_start(&slurm->tick, on_tick, SLURM_TICK_MS, SLURM_TICK_MS);
     slurm_watch_start(slurm);
+    slurm->opened_ms = clock_monotonic_ms();
     slurm_describe(slurm);
 }
 

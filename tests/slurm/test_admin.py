@@ -113,3 +113,25 @@ def test_slurmrestd_has_the_reason_as_well(smtune, workflow, cluster,
                smtune("why", "nightly", "a").stdout, 30)
     cluster.ok("scontrol", "update", "partition=high", "state=up")
     assert engine.wait(60) == 0
+
+
+def test_a_cluster_that_never_answers(smtune, workflow, cluster, tmp_path):
+    """An error within a minute. Resumed where there is one, the run goes on,
+    and then a silent controller is waited for."""
+    text = (cluster.directory / "slurm.conf").read_text()
+    nowhere = tmp_path / "slurm.conf"
+    nowhere.write_text(re.sub("SlurmctldPort=.*", "SlurmctldPort=9", text))
+    path = workflow({"a": {"shell": "true"}})
+    engines = [
+        smtune.start("run", path, "--name", "a",
+                     env={"SLURM_CONF": str(nowhere)}),
+        smtune.start("run", path, "--name", "b",
+                     *("--set", "executor.transport=rest"),
+                     *("--set", "executor.url=http://127.0.0.1:9"))]
+    for engine in engines:
+        errors = engine.communicate(timeout=60)[1]
+        assert ": cannot reach slurm for 40 s: " in errors
+        assert engine.returncode == 1
+    smtune.ok("resume", "a")
+    assert smtune.json("show", "a")["state"] == "succeeded"
+    smtune.ok("fsck")
