@@ -28,6 +28,7 @@ static void copy_site(struct slurm_site *site, const struct slurm_site *from)
     *site = *from;
     site->version = mem_copy_string(from->version);
     site->cluster = mem_copy_string(from->cluster);
+    site->nodes = (struct buf)BUF_INIT; /* no job asks for them by name */
     site->partitions =
         mem_array(from->partition_count, sizeof(*site->partitions));
     for (size_t i = 0; i < from->partition_count; i++) {

@@ -110,6 +110,8 @@ static void copy_site(struct slurm_site *to, const struct slurm_site *from)
     *to = *from;
     to->version = mem_copy_string(from->version);
     to->cluster = mem_copy_string(from->cluster);
+    to->nodes = (struct buf)BUF_INIT;
+    buf_add_string(&to->nodes, buf_text(&from->nodes));
     to->partitions =
         mem_array(from->partition_count + 1, sizeof(*to->partitions));
     for (size_t i = 0; i < from->partition_count; i++) {
@@ -178,4 +180,18 @@ int cluster_describe(const char *url, struct slurm_site *site,
 void cluster_clear(struct slurm_site *site)
 {
     slurm_site_clear(site);
+}
+
+int cluster_nodes(const char *url, struct host_list *nodes, struct err *err)
+{
+    struct slurm_site site;
+    int64_t answer_ms;
+    int result = cluster_describe(url, &site, &answer_ms, err);
+
+    if (result == 0)
+        result = host_list_add(nodes, buf_text(&site.nodes), err);
+    if (result == 0)
+        host_list_sort(nodes);
+    cluster_clear(&site);
+    return result;
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/host_list.h"
 #include "executors/executor.h"
 #include "executors/slurm/talk/site.h"
 
@@ -20,6 +21,8 @@ bool cluster_is_near(const char *url);
 int cluster_describe(const char *url, struct slurm_site *site,
                      int64_t *answer_ms, struct err *err);
 void cluster_clear(struct slurm_site *site);
+/* Adds the names of its nodes, sorted. -1 as above. */
+int cluster_nodes(const char *url, struct host_list *nodes, struct err *err);
 
 /* How far the trial job came. */
 enum cluster_stage {

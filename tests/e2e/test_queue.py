@@ -215,10 +215,12 @@ def test_a_person_says_which_nodes_to_avoid(smtune):
 
 @pytest.mark.parametrize("words, says", [
     (["--clear", "n9"], "unknown node 'n9' (list: smtune nodes)"),
-    (["--avoid", "n[1-3]"], "of a node: 'n[1-3]'"),
+    (["--avoid", "n 1"], "of a node: 'n 1'"),
     (["--avoid", ""], "of a node: ''"),
     (["--avoid", "n" * 65], "up to 64 letters"),
     (["--avoid", "n1", "--for", "soon"], "got 'soon'"),
+    (["--clear", "nn1"], "did you mean 'n1'?"),
+    (["--avoid", "n[1-"], "lacks a ']'"),
     (["--avoid", "n1", "--clear", "n2"], "exclude each other"),
     (["--reason", "so"], "--reason requires --avoid"),
     (["--for", "1h"], "--for requires --avoid"),

@@ -58,11 +58,22 @@ int slurm_site_take_config(struct slurm_site *site, const char *text)
 
 /* -- sinfo: a row for each partition and kind of node in it ---------------*/
 
-enum { PARTITION, UP, NODES, CPUS, MEMORY, GRES, MAX_TIME, TIME, FIELDS };
+enum {
+    PARTITION,
+    UP,
+    NODES,
+    CPUS,
+    MEMORY,
+    GRES,
+    MAX_TIME,
+    TIME,
+    NAMES,
+    FIELDS
+};
 
-static const char *const columns[FIELDS] = {"Partition", "Available",  "Nodes",
-                                            "CPUs",      "Memory",     "Gres",
-                                            "Time",      "DefaultTime"};
+static const char *const columns[FIELDS] = {
+    "Partition", "Available", "Nodes",       "CPUs",    "Memory",
+    "Gres",      "Time",      "DefaultTime", "NodeList"};
 
 void slurm_site_words(struct slurm_words *words)
 {
@@ -145,6 +156,8 @@ int slurm_site_take_nodes(struct slurm_site *site, char *text, size_t length)
         if (slurm_row_split(FIELDS, &text, fields) == NULL)
             return -1;
         take_kind(partition_of(site, fields[PARTITION]), fields);
+        if (fields[NAMES][0] != '\0')
+            slurm_site_add_nodes(site, fields[NAMES]);
     }
     return 0;
 }

@@ -96,6 +96,7 @@ static int on_node(void *user, const char *item, size_t length)
     struct slurm_site *site = user;
     json_t *json = json_parse(item, length, NULL);
     const json_t *names = json_object_get(json, "partitions");
+    const char *name = slurm_rest_text(json_object_get(json, "name"));
 
     for (size_t i = 0; i < json_array_size(names); i++)
         slurm_partition_add(
@@ -104,6 +105,8 @@ static int on_node(void *user, const char *item, size_t length)
             (int64_t)slurm_rest_count(json_object_get(json, "real_memory"))
                 << 20,
             slurm_rest_text(json_object_get(json, "gres")));
+    if (name[0] != '\0')
+        slurm_site_add_nodes(site, name);
     json_decref(json);
     return json != NULL ? 0 : -1;
 }

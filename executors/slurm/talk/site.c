@@ -13,6 +13,7 @@ void slurm_site_clear(struct slurm_site *site)
         free(site->partitions[i].name);
     free(site->partitions);
     free(site->version);
+    buf_clear(&site->nodes);
     free(site->cluster);
     memset(site, 0, sizeof(*site));
 }
@@ -56,6 +57,11 @@ struct slurm_partition *slurm_site_add(struct slurm_site *site,
     memset(partition, 0, sizeof(*partition));
     partition->name = mem_copy_string(name);
     return partition;
+}
+
+void slurm_site_add_nodes(struct slurm_site *site, const char *names)
+{
+    buf_printf(&site->nodes, "%s%s", site->nodes.length > 0 ? "," : "", names);
 }
 
 /* "gpu:a100:4(S:0-1),gpu:2": of all kinds together. */

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
+
 /* What a cluster is, as far as smtune goes by it. */
 
 struct slurm_partition {
@@ -27,6 +29,7 @@ struct slurm_site {
     int jobs_max;       /* MaxJobCount, 0: not known */
     int64_t job_age_ms; /* MinJobAge: how long it knows what has ended */
     bool has_accounting;
+    struct buf nodes; /* their names, "n[1-3],n4" (host_list.h), some twice */
     struct slurm_partition *partitions; /* [partition_count] */
     size_t partition_count;
 };
@@ -45,6 +48,8 @@ void slurm_site_set_default(struct slurm_site *site, const char *name);
  * one is made. */
 struct slurm_partition *slurm_site_add(struct slurm_site *site,
                                        const char *name);
+/* Names of nodes, as Slurm prints them. */
+void slurm_site_add_nodes(struct slurm_site *site, const char *names);
 /* So many nodes of a kind; gres as Slurm prints it, "gpu:a100:4(S:0-1)". */
 void slurm_partition_add(struct slurm_partition *partition, int nodes, int cpus,
                          int64_t memory_bytes, const char *gres);

@@ -520,7 +520,8 @@ static void test_slurm_commands__what_is_gone_is_cancelled(void **state)
     "MaxJobCount             = 10000\nMinJobAge               = 300 sec\n"     \
     "SLURM_VERSION           = 22.05.8\n"
 #define SITE_HEAD                                                              \
-    "printf 'PARTITION" S "A" S "N" S "C" S "M" S "G" S "T" S "D" S "\\n'\n"
+    "printf 'PARTITION" S "A" S "N" S "C" S "M" S "G" S "T" S "D" S "L" S      \
+    "\\n'\n"
 
 static void test_slurm_commands__describes_the_cluster(void **state)
 {
@@ -528,13 +529,13 @@ static void test_slurm_commands__describes_the_cluster(void **state)
 
     place_program(desk->root, "scontrol", "cat <<E\n" CONFIG "E\n");
     place_program(desk->root, "sinfo",
-                  SITE_HEAD
-                  "printf 'batch*" S "up" S "3" S "16" S "16000" S
-                  "gpu:a:4(S:0,1),gpu:b:2" S "infinite" S "10:00" S "\\n'\n"
-                  "printf 'batch*" S "up" S "1" S "8" S "32000" S "(null)" S
-                  "infinite" S "10:00" S "\\n'\n"
-                  "printf 'old" S "down" S "1" S "8" S "32000" S "gpus" S
-                  "1-02:03:04" S "n/a" S "\\n'\n");
+                  SITE_HEAD "printf 'batch*" S "up" S "3" S "16" S "16000" S
+                            "gpu:a:4(S:0,1),gpu:b:2" S "infinite" S "10:00" S
+                            "n[1-3]" S "\\n'\n"
+                            "printf 'batch*" S "up" S "1" S "8" S "32000" S
+                            "(null)" S "infinite" S "10:00" S "n4" S "\\n'\n"
+                            "printf 'old" S "down" S "1" S "8" S "32000" S
+                            "gpus" S "1-02:03:04" S "n/a" S "n4" S "\\n'\n");
     desk->transport->type->describe(desk->transport, on_site, desk);
     answer(desk);
     assert_int_equal(desk->reply.answer, SLURM_DONE);

@@ -73,9 +73,10 @@ static void test_program__is_looked_for_as_a_shell_does(void **state)
 static void test_nodes__are_added_up_as_far_as_that_goes(void **state)
 {
     char *text = mem_copy_string(
-        "PARTITION|AVAIL|NODES|CPUS|MEMORY|GRES|TIMELIMIT|DEFAULTTIME|\n"
-        "a*|up|1795317082|2|1|gpu:1|1:00:00|1:00|\n"
-        "a*|up|1795317082|2|1|gpu:1|1:00:00|1:00|\n");
+        "PARTITION|AVAIL|NODES|CPUS|MEMORY|GRES|TIMELIMIT|DEFAULTTIME|"
+        "NODELIST|\n"
+        "a*|up|1795317082|2|1|gpu:1|1:00:00|1:00|n[1-2]|\n"
+        "a*|up|1795317082|2|1|gpu:1|1:00:00|1:00|n4|\n");
     struct slurm_site site = {0};
 
     (void)state;
@@ -84,6 +85,7 @@ static void test_nodes__are_added_up_as_far_as_that_goes(void **state)
     assert_int_equal(slurm_site_take_nodes(&site, text, strlen(text)), 0);
     assert_int_equal(site.partition_count, 1);
     assert_int_equal(site.partitions[0].nodes, INT_MAX);
+    assert_string_equal(buf_text(&site.nodes), "n[1-2],n4");
     slurm_site_clear(&site);
     free(text);
 }
