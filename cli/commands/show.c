@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `smtune show`: a run, or a part of it. The document is complete before
  * anything is printed, so that JSON is never cut off by an error. */
+#include <stddef.h>
+
 #include "cli/cmd.h"
+#include "cli/show/jobs/efficiency.h"
 #include "cli/show/run/importance_view.h"
 #include "cli/show/run/run_document.h"
 #include "cli/show/run/run_view.h"
 #include "cli/show/show_document.h"
 #include "cli/term/document.h"
+
+struct options {
+    bool is_efficiency;
+};
+
+static const struct opt opts[] = {
+    {"efficiency", 0, OPT_FLAG, offsetof(struct options, is_efficiency), NULL,
+     "time, CPU, memory and GPUs: asked for against used", 0, NULL},
+    {0},
+};
 
 static int add_whole(struct document *document, const struct cli *cli,
                      const struct run_view *view, struct err *err)
@@ -34,15 +47,29 @@ static int show(const struct cli *cli, const struct run_view *view,
     return status;
 }
 
+static int show_efficiency(const struct cli *cli, const struct run_view *view,
+                           const char *part, struct err *err)
+{
+    struct document *document = document_create(cli);
+    int status = efficiency_add(document, view, part, err);
+
+    if (status == 0)
+        status = document_finish(document, err);
+    document_destroy(document);
+    return status;
+}
+
 static int exec_show(const struct cli *cli, const void *options,
                      char **operands, int count, struct err *err)
 {
+    const struct options *chosen = options;
+    const char *part = count > 1 ? operands[1] : NULL;
     struct run_view view;
     int status = run_view_open(&view, cli, operands[0], err);
 
-    (void)options;
     if (status == 0)
-        status = show(cli, &view, count > 1 ? operands[1] : NULL, err);
+        status = chosen->is_efficiency ? show_efficiency(cli, &view, part, err)
+                                       : show(cli, &view, part, err);
     run_view_close(&view);
     return status;
 }
@@ -64,12 +91,18 @@ const struct cmd cmd_show = {
                "STEP[3], its second round STEP#2): its command, its "
                "values of the matrix and the round, its outputs, its "
                "attempts, its child runs, and the origin of a cache hit. "
-               "For a step with several copies it lists them.",
+               "For a step with several copies it lists them.\n\n"
+               "--efficiency compares, for each job, the time, CPUs, memory "
+               "and GPUs that its attempts asked for with those that they "
+               "used. The record has no use of GPUs.",
     .examples = "smtune show last            # the newest run\n"
                 "smtune show mlp 17          # its trial 17\n"
                 "smtune show mlp 17 -o json  # for programs\n"
-                "smtune show nightly train   # a step of a workflow\n",
+                "smtune show nightly train   # a step of a workflow\n"
+                "smtune show mlp --efficiency\n",
     .completes = "run",
+    .opts = opts,
+    .options_size = sizeof(struct options),
     .min_operands = 1,
     .max_operands = 2,
     .exec = exec_show,
