@@ -74,6 +74,19 @@ int executor_gpus(const struct executor *executor)
     return executor->type->gpus(executor);
 }
 
+int executor_preview(const struct executor_options *options,
+                     const struct attempt_spec *spec, const char *folder,
+                     struct buf *out, struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+        if (strcmp(types[i]->name, options->name) == 0 &&
+            types[i]->preview != NULL)
+            return types[i]->preview(options, spec, folder, out, err);
+    }
+    return err_set(err, ERR_USAGE, "the executor '%s' submits no scripts",
+                   options->name);
+}
+
 const char *const *executor_names(void)
 {
     return names;

@@ -23,6 +23,8 @@
  *            starts; flocked for as long as the attempt or a descendant lives
  *     exit   made by rename when it ended: one line of JSON, struct
  *            attempt_exit's fields; an `exit` of another attempt id is ignored
+ *     sbatch what was submitted to a cluster for it: the batch script, with the
+ *            options in a comment
  *     reason why a cluster has not started it: one line, a word of the
  *            cluster's; empty, or not there, where it does not wait
  * and these outlive both the engine and the executor.
@@ -75,6 +77,7 @@ struct attempt_exit {
     bool is_displaced;
 };
 
+struct buf;
 struct log;
 
 /* Where an attempt runs. */
@@ -273,6 +276,15 @@ bool executor_has_reserves(const struct executor *executor);
 /* CPUs and GPUs it may hand out, for doctor and plan; 0: not known. */
 int executor_cpus(const struct executor *executor);
 int executor_gpus(const struct executor *executor);
+
+/*
+ * Appends what would be submitted for the attempt, as a shell's script.
+ * `folder` is where the executor would keep its files. ERR_USAGE where the
+ * executor of options->name submits nothing.
+ */
+int executor_preview(const struct executor_options *options,
+                     const struct attempt_spec *spec, const char *folder,
+                     struct buf *out, struct err *err);
 
 /* NULL-ended. */
 const char *const *executor_names(void);

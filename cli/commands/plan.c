@@ -6,6 +6,7 @@
 #include "cli/cmd.h"
 #include "cli/drive/foreground.h"
 #include "cli/plan/plan.h"
+#include "cli/plan/script.h"
 #include "cli/plan/workflow.h"
 #include "orchestrator/spec/spec.h"
 #include "workflows/draw/draw.h"
@@ -14,6 +15,7 @@ struct options {
     struct opt_texts set;
     const char *format;
     int64_t shown;
+    bool is_script, has_secrets;
 };
 
 static const struct opt opts[] = {
@@ -23,6 +25,10 @@ static const struct opt opts[] = {
     {"format", 'f', OPT_CHOICE, offsetof(struct options, format), "FORMAT",
      "only a workflow's graph: text, mermaid, dot or svg", 0,
      draw_format_names},
+    {"script", 0, OPT_FLAG, offsetof(struct options, is_script), NULL,
+     "show the batch scripts that would be submitted", 0, NULL},
+    {"with-secrets", 0, OPT_FLAG, offsetof(struct options, has_secrets), NULL,
+     "with --script: show secrets as they are", 0, NULL},
     {0},
 };
 
@@ -34,7 +40,12 @@ static int exec(const struct cli *cli, const void *given, char **operands,
     int result = foreground_load(cli, operands[0], &options->set, &spec, err);
 
     (void)count;
-    if (result == 0 && options->format == NULL)
+    if (result == 0 && options->has_secrets && !options->is_script)
+        result = err_set(err, ERR_USAGE, "--with-secrets requires --script");
+    if (result == 0 && options->is_script)
+        result = plan_script_print(cli, &spec, options->shown,
+                                   options->has_secrets, err);
+    else if (result == 0 && options->format == NULL)
         result = plan_print(cli, &spec, options->shown, err);
     else if (result == 0 && spec.workflow == NULL)
         result = err_set(err, ERR_USAGE,
@@ -57,11 +68,16 @@ const struct cmd cmd_plan = {
                "In the graph, lines at the left connect each step with "
                "the steps above that it needs. --format prints only the "
                "graph: as text, for Mermaid or Graphviz (dot), or as a "
-               "picture (svg).",
+               "picture (svg).\n\n"
+               "--script prints the batch scripts for a cluster instead: of "
+               "the first trial, or the first N, or of each step. Values of "
+               "secret variables are placeholders. smtune keeps what it "
+               "submits as the file sbatch in the folder of each attempt.",
     .examples = "smtune plan experiment.yaml\n"
                 "smtune plan experiment.yaml --trials 20\n"
                 "smtune plan experiment.yaml -o json\n"
-                "smtune plan pipeline.yaml --format svg >pipeline.svg\n",
+                "smtune plan pipeline.yaml --format svg >pipeline.svg\n"
+                "smtune plan pipeline.yaml --script\n",
     .completes = "file",
     .opts = opts,
     .options_size = sizeof(struct options),

@@ -39,6 +39,10 @@ struct slurm_labels {
 
 int slurm_labels_open(struct slurm_labels *labels,
                       const struct executor_options *options, struct err *err);
+/* slurm_label() by these. */
+void slurm_labels_set(struct slurm_labels *labels,
+                      const struct attempt_spec *spec, bool is_array,
+                      struct slurm_submission *submission);
 void slurm_labels_clear(struct slurm_labels *labels);
 
 /* -- News for the owner (events.c), told when the loop turns ----------*/

@@ -50,10 +50,10 @@ static void print(struct job_label *label,
     *text = buf_take(&out);
 }
 
-void slurm_label(struct slurm *slurm, const struct attempt_spec *spec,
-                 bool is_array, struct slurm_submission *submission)
+void slurm_labels_set(struct slurm_labels *labels,
+                      const struct attempt_spec *spec, bool is_array,
+                      struct slurm_submission *submission)
 {
-    struct slurm_labels *labels = &slurm->labels;
     struct job_label_values values = {labels->run, "pilot", "pilot"};
 
     if (labels->run == NULL)
@@ -66,4 +66,10 @@ void slurm_label(struct slurm *slurm, const struct attempt_spec *spec,
     print(labels->comment, &values, COMMENT_MAX_BYTES, &labels->comment_text);
     submission->label = labels->name_text;
     submission->comment = labels->comment_text;
+}
+
+void slurm_label(struct slurm *slurm, const struct attempt_spec *spec,
+                 bool is_array, struct slurm_submission *submission)
+{
+    slurm_labels_set(&slurm->labels, spec, is_array, submission);
 }

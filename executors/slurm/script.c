@@ -8,6 +8,8 @@
 #include "base/fs.h"
 #include "executors/attempt/shim_path.h"
 
+enum { MARGIN_MS = 60000 }; /* of Slurm's time limit, beyond the shim's */
+
 /* As one word of a shell, whatever is in it. */
 static void add_word(struct buf *script, const char *word)
 {
@@ -55,4 +57,28 @@ char *slurm_script(const struct slurm_options *options, const char *folder,
     free(shim);
     free(found);
     return buf_take(&script);
+}
+
+static int64_t time_limit(const struct slurm_options *options,
+                          const struct attempt_spec *spec)
+{
+    if (spec->time_ms <= 0)
+        return options->time_ms;
+    return spec->time_ms + spec->grace_ms + MARGIN_MS;
+}
+
+void slurm_submission_fill(const struct slurm_options *options,
+                           const struct attempt_spec *spec,
+                           struct slurm_submission *submission)
+{
+    submission->directory = spec->work_directory;
+    submission->ask = spec->slurm;
+    submission->fallback = &options->ask;
+    submission->nodes = spec->nodes;
+    submission->tasks = spec->tasks;
+    submission->cpus = spec->cpus;
+    submission->gpus = spec->gpus;
+    submission->memory_bytes = spec->memory_bytes;
+    submission->time_ms = time_limit(options, spec);
+    submission->without_environment = options->without_environment;
 }

@@ -3,6 +3,7 @@
 #define SMTUNE_EXECUTORS_SLURM_SCRIPT_H
 
 #include "executors/executor.h"
+#include "executors/slurm/talk/transport.h"
 
 /*
  * The text of a batch script: the set-up lines, then smtune-shim in the
@@ -14,5 +15,11 @@
  */
 char *slurm_script(const struct slurm_options *options, const char *folder,
                    const char *const *arguments, struct err *err);
+
+/* What the job of one attempt, or of an array of its like, asks for; its names,
+ * log and script are the caller's to set. */
+void slurm_submission_fill(const struct slurm_options *options,
+                           const struct attempt_spec *spec,
+                           struct slurm_submission *submission);
 
 #endif

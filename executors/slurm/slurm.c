@@ -9,6 +9,7 @@
 #include "executors/attempt/kind.h"
 #include "executors/attempt/pulse.h"
 #include "executors/slurm/core.h"
+#include "executors/slurm/preview.h"
 
 /*
  * Attempts as jobs of Slurm. Who starts what is decided by the claim in the
@@ -398,4 +399,5 @@ const struct executor_type executor_slurm = {
     .avoid = slurm_avoid,
     .cpus = not_known,
     .gpus = not_known,
+    .preview = slurm_preview,
 };

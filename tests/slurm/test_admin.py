@@ -151,3 +151,26 @@ def test_names_of_nodes_are_those_of_the_cluster(smtune):
         {"n1", "n4", "n77"}
     smtune.ok("nodes", "--clear", "n77,n[1-4]")
     assert not any(row["avoided"] for row in smtune.json("nodes"))
+
+
+@pytest.mark.parametrize("mode", ["job", "array", "pilot"])
+def test_what_is_submitted_is_kept(smtune, experiment, cluster, mode):
+    """It is what plan --script shows, but for the names of the job."""
+    path = experiment(trials=2, executor={
+        "mode": mode, "extra": ["--mail-type=NONE"]})
+    plan = smtune.ok("plan", path, "--script")
+    assert "--mail-type=NONE" in plan and "--nodes=1 --ntasks=1" in plan
+    smtune.ok("run", path)
+    for row in smtune.json("trials", "run"):
+        [attempt] = smtune.json("show", "run", row["id"])["attempts"]
+        file = smtune.store / attempt["directory"] / "sbatch"
+        assert file.stat().st_mode & 0o777 == 0o600
+        lines = file.read_text().splitlines()
+        assert lines[0] == "#!/bin/sh"
+        assert re.match(r"# sbatch .* --job-name=run\.[a-z0-9]+\.smt-"
+                        r"[0-9a-f]{8}-[jap][0-9]+ .* --mail-type=NONE",
+                        lines[1])
+        assert "smtune-shim' " in lines[2]
+        if mode == "job" and row["id"] == 1:
+            assert re.sub("smt-[0-9a-f]{8}", "smt-TOKEN", "\n".join(lines)) \
+                in plan

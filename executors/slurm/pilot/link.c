@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "executors/attempt/attempt_file.h"
 #include "executors/slurm/pilot/pilot_impl.h"
+#include "executors/slurm/preview.h"
 
 /*
  * An attempt is given to a pilot by a message, and is the pilot's from then on
@@ -167,6 +168,7 @@ int pilot_give(struct pilot *pilot, struct slurm_flight *flight,
     if (slurm_handle_write(spec.directory, &handle, err) != 0 ||
         agent_put_start(spool_out(&pilot->inbox), &spec, err) != 0)
         return -1;
+    slurm_link_submission(pilot->folder, spec.directory);
     pilot_hold(pilot, flight);
     return 0;
 }

@@ -24,6 +24,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "executors/slurm/pilot/pilot_impl.h"
+#include "executors/slurm/preview.h"
 #include "executors/slurm/script.h"
 
 enum {
@@ -135,6 +136,7 @@ static void submit(struct pilot *pilot, const struct attempt_spec *spec,
 
     pilot->is_submitting = true;
     slurm_label(slurm, NULL, false, &submission);
+    slurm_keep_submission(pilot->folder, &submission);
     transport->type->submit(transport, &submission, on_submitted, pilot);
     free(avoid);
     free(log);

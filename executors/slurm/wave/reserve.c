@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "executors/slurm/wave/reserve.h"
+#include "executors/slurm/preview.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -307,6 +308,8 @@ static void submit(struct reserve *reserve)
         slurm_note(waves->slurm, "no reserve for an attempt: %s", err.text);
         reserve->stage = RESERVE_UNSURE;
         drop(reserve);
+    } else {
+        slurm_link_submission(folder, reserve->directory);
     }
     free(folder);
 }

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "executors/slurm/preview.h"
 #include "executors/slurm/script.h"
 #include "executors/slurm/wave/reserve.h"
 
@@ -15,7 +16,6 @@
  */
 
 enum {
-    MARGIN_MS = 60000, /* of Slurm's time limit, beyond the shim's */
     HOLD_MAX_MS = 60000,
     HOLD_FREED_MS = 1000 /* after a limit, when a job of ours has ended since */
 };
@@ -230,43 +230,26 @@ static void on_submitted(void *user, const struct slurm_reply *reply,
     waves_pump(waves, clock_monotonic_ms());
 }
 
-static int64_t time_limit(const struct slurm *slurm,
-                          const struct attempt_spec *spec)
-{
-    if (spec->time_ms <= 0)
-        return slurm_options(slurm)->time_ms;
-    return spec->time_ms + spec->grace_ms + MARGIN_MS;
-}
-
 static void hand_over(struct waves *waves, const struct wave_job *job,
                       const char *script, slurm_submit_fn *done, void *user)
 {
-    const struct slurm_options *options = slurm_options(waves->slurm);
     struct slurm_transport *transport = slurm_transport(waves->slurm);
     const struct attempt_spec *spec = job->spec;
     const char **avoid = slurm_avoided_by(waves->slurm, spec);
     char *log = fs_join(job->folder, "log");
     struct slurm_submission submission = {
         .name = job->name,
-        .directory = spec->work_directory,
         .log = log,
         .script = script,
-        .ask = spec->slurm,
-        .fallback = &options->ask,
-        .nodes = spec->nodes,
-        .tasks = spec->tasks,
-        .cpus = spec->cpus,
-        .gpus = spec->gpus,
-        .memory_bytes = spec->memory_bytes,
-        .time_ms = time_limit(waves->slurm, spec),
         .array = job->array,
         .after = job->after,
         .avoid = avoid,
-        .without_environment = options->without_environment,
     };
 
     waves->on_way++;
+    slurm_submission_fill(slurm_options(waves->slurm), spec, &submission);
     slurm_label(waves->slurm, spec, job->array > 1, &submission);
+    slurm_keep_submission(job->folder, &submission);
     transport->type->submit(transport, &submission, done, user);
     free(log);
     free(avoid);
@@ -304,6 +287,9 @@ static int submit_wave(struct wave *wave, const char *folder, struct err *err)
 
     if (result == 0)
         result = wave_submit_job(wave->waves, &job, on_submitted, wave, err);
+    for (size_t i = 0; i < wave->count && result == 0; i++)
+        slurm_link_submission(folder,
+                              wave->tasks[i]->flight->request->spec.directory);
     free(tasks);
     return result;
 }
