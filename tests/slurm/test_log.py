@@ -8,7 +8,8 @@ from programs import wait_until
 CALL = re.compile(r"\S+ debug slurm run=run job=- call=(\d+) (.*)")
 WANTED = {
     "commands": [
-        ("run sbatch .*--job-name=smt-", r"exit=0 took_ms=\d+ answer='\d+\\n'"),
+        (r"run sbatch .*--job-name=run\.1\.smt-",
+         r"exit=0 took_ms=\d+ answer='\d+\\n'"),
         ("run squeue --me ", r"exit=0 took_ms=\d+ answer='.*smt-"),
         ("run sinfo ", r"exit=0 took_ms=\d+ answer='")],
     "rest": [
