@@ -214,6 +214,17 @@ static int add_wrong_type(const struct schema_key *key,
     return rc;
 }
 
+/* An amount without a unit counts bytes, and megabytes were meant; NULL: it has
+ * a unit. */
+static char *suggest_unit(const char *text)
+{
+    return text[strspn(text, "0123456789_.")] == '\0'
+               ? mem_printf("a number without a unit is in bytes; write %sM "
+                            "for megabytes",
+                            text)
+               : NULL;
+}
+
 static int check_range(const struct schema_key *key, unsigned type, double size,
                        const struct conf_node *node, const char *label,
                        struct diags *diags)
@@ -222,15 +233,22 @@ static int check_range(const struct schema_key *key, unsigned type, double size,
         SCHEMA_INT | SCHEMA_NUMBER | SCHEMA_DURATION | SCHEMA_BYTES;
     bool low = size<key->min, high = size> key->max;
     const char *unit = type == SCHEMA_DURATION ? "s" : "";
-    char limit[32];
+    char limit[32], *help = NULL;
+    int rc;
 
     if ((type & sized) == 0 || (key->min == 0 && key->max == 0) ||
         (!low && !high))
         return 0;
     value_format_real(low ? key->min : key->max, limit, sizeof(limit));
-    return diags_add(diags, node->place, NULL,
-                     "out of range: %s must be at %s %s%s, not %s", label,
-                     low ? "least" : "most", limit, unit, node->text);
+    if (type == SCHEMA_BYTES && low) {
+        units_format_bytes((int64_t)key->min, limit, sizeof(limit));
+        help = suggest_unit(node->text);
+    }
+    rc = diags_add(diags, node->place, help,
+                   "out of range: %s must be at %s %s%s, not %s", label,
+                   low ? "least" : "most", limit, unit, node->text);
+    free(help);
+    return rc;
 }
 
 static int check_text(const struct schema_key *key,

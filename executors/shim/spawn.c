@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/units.h"
 #include "executors/machine/clone_into.h"
 #include "executors/machine/process_table.h"
 #include "executors/machine/raw_call.h"
@@ -292,6 +293,18 @@ static void set_variable(char **envp, char *assignment)
     *envp = assignment;
 }
 
+/* The process was there, so the machine had memory for it: what it lacks is
+ * its own limit's, and no later attempt has more. */
+static int explain_memory(const struct child *child, struct err *err)
+{
+    char limit[32];
+
+    units_format_bytes(child->spec.memory_bytes, limit, sizeof(limit));
+    return err_set(err, ERR_FAILED,
+                   "cannot execute '%.120s' within its memory limit of %s",
+                   child->spec.argv[0], limit);
+}
+
 static int explain(const struct child *child, struct err *err)
 {
     const char *name = child->spec.argv[0];
@@ -311,6 +324,8 @@ static int explain(const struct child *child, struct err *err)
     case STAGE_COMMAND:
         break;
     }
+    if (child->error == ENOMEM && child->spec.memory_bytes > 0)
+        return explain_memory(child, err);
     if (child->error != ENOENT)
         return err_set_errno(err, ERR_FAILED, child->error,
                              "cannot execute '%.120s'", name);

@@ -71,6 +71,20 @@ def test_claim_tells_who_runs(shim):
     assert claim["host"] == os.uname().nodename
 
 
+@pytest.mark.parametrize("memory", [4000, 8000])
+def test_too_little_memory_to_execute_is_no_shortage_of_the_machine(
+        shim, memory):
+    """The machine had room for the process: only its own limit is in the
+    way, which is there for the next attempt, too."""
+    shim("true", options=("--attempt", 7, "--memory", memory))
+    end = shim.exit()
+    if end["cause"] != "ok":  # control groups with memory are not everywhere
+        assert end["cause"] in ("launch_error", "oom")
+        assert end["is_shortage"] == 0
+    if "within" in end["text"]:
+        assert "'true' within its memory limit of" in end["text"]
+
+
 @pytest.mark.parametrize("status", [1, 75, 255])
 def test_mirrors_exit_codes(shim, status):
     assert shim("sh", "-c", f"exit {status}").returncode == status

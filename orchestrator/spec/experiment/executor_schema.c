@@ -85,7 +85,7 @@ static const struct schema_key pilot_keys[] = {
     {
         .name = "memory",
         .type = SCHEMA_BYTES,
-        .min = 1,
+        .min = MEMORY_MIN,
         .max = BYTES_MAX,
         .doc = "Memory of one pilot.",
         .fallback = "the memory that Slurm assigns to the CPUs",
@@ -365,11 +365,11 @@ const struct schema_key experiment_resource_keys[] = {
         .name = "memory",
         .known_as = "mem ram",
         .type = SCHEMA_BYTES,
-        .min = 1,
+        .min = MEMORY_MIN,
         .max = BYTES_MAX,
         .doc = "Memory of a trial with all its processes, on each of its "
-               "nodes. A trial that uses more is killed, with the cause "
-               "oom.",
+               "nodes, at least 16M. A number without a unit is in bytes. A "
+               "trial that uses more is killed, with the cause oom.",
         .fallback = "no limit; with slurm the default of the cluster",
         .example = "1G",
     },

@@ -10,6 +10,8 @@
 /* Bounds in the tables of keys: of times in seconds, and of sizes. */
 #define DAY_S     86400.0
 #define BYTES_MAX 0x1p53
+/* Of memory: in less no program can be executed. */
+#define MEMORY_MIN 0x1p24
 
 /* One entry of `parameters`; the rest of the schema is experiment_schema. */
 extern const struct schema_key experiment_param;

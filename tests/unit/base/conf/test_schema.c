@@ -54,7 +54,7 @@ static const struct schema_key inner_keys[] = {
     {.name = "memory",
      .known_as = "mem ram",
      .type = SCHEMA_BYTES,
-     .min = 1,
+     .min = 1 << 24,
      .max = 1e15},
     {.name = NULL},
 };
@@ -241,6 +241,13 @@ static void test_schema__refuses_what_is_out_of_range(void **state)
            "2:7 out of range: 'time' must be at least 0.001s, not 0");
     expect("time: 2h\n",
            "2:7 out of range: 'time' must be at most 3600s, not 2h");
+    expect("trial: {resources: {memory: 8000}}\n",
+           "2:29 out of range: 'trial.resources.memory' must be at least "
+           "16.0 MiB, not 8000 | a number without a unit is in bytes; write "
+           "8000M for megabytes");
+    expect("trial: {resources: {memory: 1M}}\n",
+           "2:29 out of range: 'trial.resources.memory' must be at least "
+           "16.0 MiB, not 1M");
 }
 
 static void test_schema__asks_for_what_is_missing(void **state)
