@@ -75,6 +75,8 @@ struct attempt_exit {
      * allocation at its end, a queue that forgot it): it starts again, and that
      * is no retry. */
     bool is_displaced;
+    /* It was cancelled, and by nobody of smtune's: by scancel. */
+    bool is_outside;
 };
 
 struct buf;

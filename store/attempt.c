@@ -109,6 +109,8 @@ static const char *end_detail(struct store *store,
     detail_text(detail, "checkpoint", end->checkpoint);
     detail_text(detail, "node", end->node);
     detail_int_unless_0(detail, "displaced", end->is_displaced);
+    detail_int_unless_0(detail, "outside", end->is_outside);
+    detail_int_unless_0(detail, "shortage", end->is_shortage);
     return detail_end(detail);
 }
 
@@ -124,7 +126,9 @@ int store_end_attempt(struct store *store, const struct attempt_end *end,
                    value_text(end->text), int_unless(end->rule, -1),
                    int_unless(end->resource_used, 0),
                    value_text(end->checkpoint), value_text(end->node),
-                   int_unless(end->is_displaced, 0)),
+                   int_unless(end->is_displaced, 0),
+                   int_unless(end->is_outside, 0),
+                   int_unless(end->is_shortage, 0)),
             err) < 0 ||
         store_expect_change(store, "attempt in progress", end->attempt, err) <
             0)

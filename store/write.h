@@ -252,6 +252,8 @@ struct attempt_end {
     const char *checkpoint; /* a hash of its checkpoints; NULL: none */
     const char *node;       /* NULL: as it was */
     bool is_displaced;      /* it starts again, and that is no retry */
+    bool is_outside;        /* others than smtune cancelled it */
+    bool is_shortage;       /* the machine had no room for it */
 };
 
 int store_end_attempt(struct store *store, const struct attempt_end *end,

@@ -107,6 +107,12 @@ static void add_count(const struct progress_snapshot *now, struct buf *out)
 
 /* ---- lines ---- */
 
+/* At once, and without a retry. */
+static bool starts_again(const struct progress_trial *trial)
+{
+    return trial->again != NULL && trial->again[0] != '\0';
+}
+
 /* "paused at 3 epochs", "goes on to 9 epochs" */
 static void add_state(const struct progress *progress,
                       const struct progress_trial *trial, const char *unit,
@@ -115,7 +121,7 @@ static void add_state(const struct progress *progress,
     bool goes_on = strcmp(trial->state, PROMOTED) == 0;
     bool succeeded = strcmp(trial->state, "succeeded") == 0;
 
-    if (trial->will_retry)
+    if (trial->will_retry || starts_again(trial))
         add_styled(progress, STYLE_NOTE, "ended", out);
     else
         add_styled(progress, term_state_style(trial->state),
@@ -156,6 +162,8 @@ static void add_outcome(const struct progress *progress,
         add_styled(progress, STYLE_NOTE, " (infeasible)", out);
     if (trial->will_retry)
         buf_add_string(out, ", will be retried");
+    else if (starts_again(trial))
+        buf_printf(out, ", starts again (%s)", trial->again);
 }
 
 static void add_standing(const struct progress_trial *trial,

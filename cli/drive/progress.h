@@ -57,6 +57,8 @@ struct progress_trial {
     const char *params; /* as best_params, or NULL */
     bool is_best;       /* or on the front, now */
     bool is_infeasible, will_retry;
+    const char *again; /* how often it has started so, without a retry; NULL or
+                          "": it does not */
 };
 
 struct progress;

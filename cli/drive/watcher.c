@@ -213,6 +213,7 @@ static void job_ended(struct watcher *watcher, const struct engine_trial *job,
         .value = (double)NAN,
         .duration_ms = job->duration_ms,
         .will_retry = job->will_retry,
+        .again = job->again,
     };
 
     job_name_print(job->step, job->copy, job->round, &name);
@@ -240,6 +241,7 @@ static void trial_ended(struct watcher *watcher,
                                           : trial->is_best,
         .is_infeasible = !trial->is_feasible,
         .will_retry = trial->will_retry,
+        .again = trial->again,
     };
 
     print_point(experiment, trial->point, &params);

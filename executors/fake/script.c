@@ -174,6 +174,18 @@ static int set_displaced(struct outcome *outcome, const json_t *value)
     return json_is_boolean(value) ? 0 : -1;
 }
 
+static int set_outside(struct outcome *outcome, const json_t *value)
+{
+    outcome->end.is_outside = json_is_true(value);
+    return json_is_boolean(value) ? 0 : -1;
+}
+
+static int set_shortage(struct outcome *outcome, const json_t *value)
+{
+    outcome->end.is_shortage = json_is_true(value);
+    return json_is_boolean(value) ? 0 : -1;
+}
+
 static int set_trouble(struct outcome *outcome, const json_t *value)
 {
     outcome->trouble =
@@ -213,6 +225,8 @@ static const struct key {
     {"queued_ms", set_queued},
     {"node", set_node},
     {"displaced", set_displaced},
+    {"outside", set_outside},
+    {"shortage", set_shortage},
     {"trouble", set_trouble},
     {"note", set_note},
 };

@@ -38,6 +38,8 @@
  *     node         of a cluster, where it runs; where that is to be avoided,
  *                  on `spare`
  *     displaced    true: that was taken away by the executor itself
+ *     outside      true: that was cancelled by others than smtune
+ *     shortage     true: the machine had no room for it
  *     trouble      "died", "unhealthy", "refused": of its node, at its end
  *     note         for people, when it starts
  *     checkpoint   replaces the file `state` in SMTUNE_CHECKPOINT_DIR when it
@@ -55,7 +57,7 @@ struct outcome {
     int64_t duration_ms;
     int64_t queued_ms;       /* -1: it waits in no queue */
     struct attempt_exit end; /* cause, exit_code, signal, cpu, rss, text, node,
-                                is_displaced */
+                                is_displaced, is_outside, is_shortage */
     int trouble;             /* enum node_trouble; -1: none */
     char *note;
     char *log;

@@ -113,6 +113,7 @@ static struct engine_trial describe(const struct engine *engine,
             outcome_violation(experiment->outcomes, experiment->outcome_count,
                               job->outcomes) <= 0.0,
         .will_retry = job->state == JOB_WAITING,
+        .again = job->again,
     };
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/engine/settle.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,22 +96,54 @@ static enum job_event find_another(struct engine *engine, struct job *job,
     return schedule_retry(engine, job, log) ? EVENT_RETRY : EVENT_FAILED;
 }
 
+/* Why this end is for the retry rules, though others of its kind were not. */
+static void note_bound(struct job *job, enum retry_free free_start)
+{
+    struct buf text = BUF_INIT;
+
+    retry_print_free(&job->end, &job->free_starts, &text);
+    if (text.length > 0 && free_start == FREE_NONE) {
+        buf_add_string(&text, ": no more starts without a retry");
+        add_text(&job->end, buf_text(&text));
+    }
+    buf_clear(&text);
+}
+
+/* What is printed of a start that spends no retry. */
+static void note_again(struct job *job, enum job_event event)
+{
+    struct buf text = BUF_INIT;
+
+    if (event == EVENT_LINKED)
+        buf_printf(&text, "link %" PRId64 " of %" PRId64, job->links.count,
+                   job->link_rule->max);
+    else if (event == EVENT_DISPLACED ||
+             (event == EVENT_INTERRUPTED && job->wish == WISH_NONE))
+        retry_print_free(&job->end, &job->free_starts, &text);
+    snprintf(job->again, sizeof(job->again), "%.*s",
+             (int)sizeof(job->again) - 1, buf_text(&text));
+    buf_clear(&text);
+}
+
 /* checkpoint: as struct link_end's. */
 static enum job_event decide(struct engine *engine, struct job *job,
                              const char *checkpoint, const struct buf *log)
 {
     const struct link_end end = {&job->end, job->resources.time_ms, checkpoint};
-    enum job_event event = job_judge_end(&job->end, job->wish);
+    enum retry_free free_start = retry_free_start(&job->end, &job->free_starts);
+    enum job_event event = job_judge_end(&job->end, job->wish, free_start);
     enum link_verdict verdict = LINK_NONE;
     char why[LINKS_TEXT_MAX] = "";
-    bool is_displaced = retry_is_displaced(&job->end, &job->displaced);
 
     job->retry_rule = -1;
     if (job->link_rule != NULL)
         verdict = links_end(&job->links, job->link_rule, &end, why);
+    if (event == EVENT_CANCELLED && job->wish == WISH_NONE)
+        return schedule_retry(engine, job, log) ? EVENT_RETRY : EVENT_CANCELLED;
     if (event != EVENT_FAILED)
         return event;
-    return is_displaced && verdict == LINK_NONE
+    note_bound(job, free_start);
+    return free_start == FREE_DISPLACED && verdict == LINK_NONE
                ? EVENT_DISPLACED
                : find_another(engine, job, verdict, why, log);
 }
@@ -178,6 +211,7 @@ static void settle_as(struct engine *engine, struct job *job,
     note_beginning(job);
     engine_follow_reserves(job, end);
     event = decide(engine, job, checkpoint, log);
+    note_again(job, event);
     row = (struct attempt_end){
         .run = engine->run->id,
         .job = job->id,
@@ -194,6 +228,8 @@ static void settle_as(struct engine *engine, struct job *job,
         .checkpoint = checkpoint,
         .node = end->node[0] != '\0' ? end->node : NULL,
         .is_displaced = end->is_displaced,
+        .is_outside = end->is_outside,
+        .is_shortage = job_had_no_chance(end),
     };
     TAILQ_INSERT_TAIL(&engine->queues.settled, job, link);
     event = engine->source->end_attempt(engine, job, event, &row);
@@ -254,7 +290,7 @@ void engine_release_settled(struct engine *engine)
 
     while ((job = TAILQ_FIRST(&engine->queues.settled)) != NULL) {
         TAILQ_REMOVE(&engine->queues.settled, job, link);
-        if (job->state != JOB_READY)
+        if (job->state != JOB_READY || job->again[0] != '\0')
             engine_report_trial(engine, job);
         forget_attempt(job);
         if (job->state == JOB_WAITING)

@@ -168,6 +168,7 @@ json_t *status_json_from_trial(const struct experiment *experiment,
     json_object_set_new(json, "text", json_from_text(trial->text));
     json_object_set_new(json, "duration_ms", json_integer(trial->duration_ms));
     json_object_set_new(json, "will_retry", json_boolean(trial->will_retry));
+    json_object_set_new(json, "again", json_from_text(trial->again));
     if (trial->step == NULL)
         add_setting(experiment, trial, json);
     else
@@ -253,6 +254,7 @@ static int read_trial(struct status_json *live,
         .text = to_text(json, "text"),
         .duration_ms = to_integer(json, "duration_ms"),
         .will_retry = json_is_true(json_object_get(json, "will_retry")),
+        .again = to_text(json, "again"),
     };
     if (live->trial.step == NULL)
         read_setting(live, experiment);

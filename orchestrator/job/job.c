@@ -208,17 +208,31 @@ static bool was_told_to_end(const struct attempt_exit *end)
            end->cause == CAUSE_SIGNAL;
 }
 
-enum job_event job_judge_end(const struct attempt_exit *end, enum job_wish wish)
+/* What an engine ends it starts again, an earlier one's orders included; what
+ * others end is over. */
+static enum job_event judge_cancelled(const struct attempt_exit *end,
+                                      enum retry_free free_start)
+{
+    bool is_beyond = end->is_displaced && free_start == FREE_NONE;
+
+    return end->is_outside || is_beyond ? EVENT_CANCELLED : EVENT_INTERRUPTED;
+}
+
+enum job_event job_judge_end(const struct attempt_exit *end, enum job_wish wish,
+                             enum retry_free free_start)
 {
     if (wish == WISH_GIVE_UP)
         return EVENT_STOPPED;
     if (end->cause == CAUSE_OK || (wish == WISH_PAUSE && was_told_to_end(end)))
         return EVENT_SUCCEEDED;
-    if (job_had_no_chance(end) && wish == WISH_NONE)
+    if (wish == WISH_CANCEL)
+        return EVENT_CANCELLED;
+    if (free_start == FREE_SHORTAGE && wish == WISH_NONE)
         return EVENT_INTERRUPTED;
     if (wish == WISH_STOP)
         return EVENT_STOPPED;
-    if (end->cause == CAUSE_CANCELLED || wish == WISH_INTERRUPT)
+    if (wish == WISH_INTERRUPT)
         return EVENT_INTERRUPTED;
-    return EVENT_FAILED;
+    return end->cause == CAUSE_CANCELLED ? judge_cancelled(end, free_start)
+                                         : EVENT_FAILED;
 }

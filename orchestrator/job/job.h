@@ -11,6 +11,7 @@
 #include "executors/executor.h"
 #include "orchestrator/job/curve.h"
 #include "orchestrator/job/links.h"
+#include "orchestrator/job/retry.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/spec/experiment/experiment.h"
 
@@ -27,6 +28,7 @@ enum job_wish {
     WISH_INTERRUPT, /* the user stops the run: it starts again on resume */
     WISH_STOP,      /* the run's end: it is over, unless it has just ended */
     WISH_PAUSE,     /* it has used the resource it was given */
+    WISH_CANCEL,    /* its user ends it alone */
     WISH_GIVE_UP    /* its schedule's decision: it is over in any case */
 };
 
@@ -65,7 +67,7 @@ struct job {
     struct launch *launch;             /* until the executor has taken it */
     uint32_t lacks;                    /* what the executor refused it for */
     struct metric_files *metric_files; /* from then on */
-    int64_t displaced;                 /* how often an attempt of it was */
+    struct free_starts free_starts;    /* that spent no retry */
     char **avoid;                      /* nodes, NULL-ended; NULL: none */
     int64_t *retries_used;      /* [retry_count + 1]; the last: retry_default */
     struct resources resources; /* of its next attempt, or the current one */
@@ -95,6 +97,8 @@ struct job {
     size_t curve_count, curve_capacity;
     int64_t points_left_out; /* of metrics beyond JOB_MAX_CURVES */
     int retry_rule;          /* that matched its last attempt's end; -1: none */
+    char again[48];          /* its last end spent no retry: which of how many
+                                such, in words; or "" */
     int64_t due_ms;  /* waiting: when it may start, clock_monotonic_ms() */
     int64_t wait_ms; /* how long its last retry was to wait */
     int64_t started_ms;
@@ -149,8 +153,9 @@ bool job_cause_is_no_metric(const char *cause);
 /* Whether it ended because nothing could be written or started. */
 bool job_had_no_chance(const struct attempt_exit *end);
 
-/* What an end means for the trial; `failed` where another try may be had. */
-enum job_event job_judge_end(const struct attempt_exit *end,
-                             enum job_wish wish);
+/* What an end means for the trial; `failed`, and `cancelled` without a wish,
+ * where a rule may give another try. free_start: retry_free_start()'s. */
+enum job_event job_judge_end(const struct attempt_exit *end, enum job_wish wish,
+                             enum retry_free free_start);
 
 #endif

@@ -33,6 +33,9 @@ int links_read_exit(const struct attempt_row *row, struct attempt_exit *exit)
         .signal = (int)row->signal,
         .started_ms = row->started_ms,
         .ended_ms = row->ended_ms,
+        .is_displaced = row->is_displaced,
+        .is_outside = row->is_outside,
+        .is_shortage = row->is_shortage,
     };
     return 0;
 }

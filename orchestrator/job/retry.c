@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/job/retry.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 
@@ -9,11 +10,12 @@
 #include "base/regex.h"
 #include "base/rng.h"
 #include "base/units.h"
+#include "orchestrator/job/job.h"
 
 /* Ends that say nothing of the trial: it did not start, or was taken away. */
 #define ELSEWHERE                                                              \
     (1u << CAUSE_NODE_FAIL | 1u << CAUSE_PREEMPTED | 1u << CAUSE_LOST |        \
-     1u << CAUSE_LAUNCH_ERROR)
+     1u << CAUSE_LAUNCH_ERROR | 1u << CAUSE_CANCELLED)
 
 /* The generator's stream for jitter; search methods use lower ones. */
 enum { STREAM_JITTER = 1 << 20 };
@@ -29,14 +31,27 @@ const struct retry_rule retry_default = {
     .backoff = 1.0,
 };
 
-bool retry_is_displaced(const struct attempt_exit *end, int64_t *displaced)
+enum retry_free retry_free_start(const struct attempt_exit *end,
+                                 struct free_starts *counts)
 {
-    return end->is_displaced && ++*displaced <= RETRY_DISPLACED_MAX;
+    if (job_had_no_chance(end))
+        return ++counts->shortages <= RETRY_SHORTAGE_MAX ? FREE_SHORTAGE
+                                                         : FREE_NONE;
+    if (end->is_displaced)
+        return ++counts->displaced <= RETRY_DISPLACED_MAX ? FREE_DISPLACED
+                                                          : FREE_NONE;
+    return FREE_NONE;
 }
 
-static bool never_matches(const struct attempt_exit *end)
+void retry_print_free(const struct attempt_exit *end,
+                      const struct free_starts *counts, struct buf *out)
 {
-    return end->cause == CAUSE_OK || end->cause == CAUSE_CANCELLED;
+    if (job_had_no_chance(end))
+        buf_printf(out, "shortage %" PRId64 " of %d", counts->shortages,
+                   RETRY_SHORTAGE_MAX);
+    else if (end->is_displaced)
+        buf_printf(out, "displaced %" PRId64 " of %d times", counts->displaced,
+                   RETRY_DISPLACED_MAX);
 }
 
 static bool matches_exit(const struct retry_rule *rule, int code)
@@ -81,7 +96,7 @@ static bool matches_log(const struct retry_rule *rule,
 bool retry_wants_log(const struct retry_rule *rules, size_t rule_count,
                      const struct attempt_exit *end)
 {
-    for (size_t i = 0; i < rule_count && !never_matches(end); i++) {
+    for (size_t i = 0; i < rule_count && end->cause != CAUSE_OK; i++) {
         if (matches_end(&rules[i], end))
             return false;
         if (looks_at_log(&rules[i], end))
@@ -93,7 +108,7 @@ bool retry_wants_log(const struct retry_rule *rules, size_t rule_count,
 int retry_match(const struct job_spec *spec,
                 const struct retry_evidence *evidence)
 {
-    if (never_matches(evidence->end) || spec->is_tried_once)
+    if (evidence->end->cause == CAUSE_OK || spec->is_tried_once)
         return -1;
     for (size_t i = 0; i < spec->retry_count; i++) {
         if (matches_end(&spec->retries[i], evidence->end) ||

@@ -23,14 +23,33 @@ struct buf;
 extern const struct retry_rule retry_default;
 
 /*
- * To be told of every end of a trial's attempts; *displaced is 0 at first, and
- * counts. Whether the executor itself took away what it ran in or waited for,
- * so that it starts again though it failed, at once, and that is no retry: up
- * to RETRY_DISPLACED_MAX times a trial.
+ * Starts that spend no retry. Each kind has a bound of its own, so that nothing
+ * starts for ever; beyond it an end is what its cause says, for the retry
+ * rules.
  */
-bool retry_is_displaced(const struct attempt_exit *end, int64_t *displaced);
+enum retry_free {
+    FREE_NONE,
+    FREE_DISPLACED, /* the executor took away what it ran in or waited for */
+    FREE_SHORTAGE   /* the machine had no room for it: job_had_no_chance() */
+};
 
-enum { RETRY_DISPLACED_MAX = 20 };
+/* Per job, of each kind. */
+enum { RETRY_DISPLACED_MAX = 20, RETRY_SHORTAGE_MAX = 100 };
+
+/* How often a job has ended so; all zeroes at first. */
+struct free_starts {
+    int64_t displaced, shortages;
+};
+
+/* To be told of every end of a job's attempts, which it counts. The kind of
+ * start that follows though it failed, within its bound. */
+enum retry_free retry_free_start(const struct attempt_exit *end,
+                                 struct free_starts *counts);
+
+/* Appends "displaced 3 of 20 times" or "shortage 3 of 100"; nothing where the
+ * end is of neither kind. */
+void retry_print_free(const struct attempt_exit *end,
+                      const struct free_starts *counts, struct buf *out);
 
 /* An attempt's end, and of its log what retry_wants_log() asks for. */
 struct retry_evidence {
@@ -45,8 +64,9 @@ bool retry_wants_log(const struct retry_rule *rules, size_t rule_count,
 
 /*
  * The task's rule for an end, as an index; retry_count stands for
- * retry_default; -1: no rule matches. Causes ok and cancelled never match; and
- * a log says nothing of an end that is no fault of the trial's.
+ * retry_default; -1: no rule matches. Cause ok never matches, and cancelled
+ * only where a rule names it; a log says nothing of an end that is no fault of
+ * the trial's.
  */
 int retry_match(const struct job_spec *spec,
                 const struct retry_evidence *evidence);

@@ -192,9 +192,11 @@ static void keep_end(struct deciding *deciding, struct judged *job,
         .started_ms = detail_integer(detail, "started_ms", 0),
         .ended_ms = deciding->replay->event->time_ms,
         .is_displaced = detail_integer(detail, "displaced", 0) != 0,
+        .is_outside = detail_integer(detail, "outside", 0) != 0,
+        .is_shortage = detail_integer(detail, "shortage", 0) != 0,
     };
     follow_link(job, detail);
-    job->is_displaced = retry_is_displaced(&job->end, &job->displaced);
+    job->free_start = retry_free_start(&job->end, &job->free_starts);
     job->rule = (int)detail_integer(detail, "rule", -1);
     job->has_end = true;
     deciding->tally.resource_used += detail_integer(detail, "resource_used", 0);
@@ -299,7 +301,7 @@ static void reopen_job(struct deciding *deciding, struct judged *job)
     free(job->retries_used);
     job->retries_used = NULL;
     job->links = (struct links){0};
-    job->displaced = 0;
+    job->free_starts = (struct free_starts){0};
     job->resources = job->task->resources;
     account_all(deciding);
     note_hopeless(deciding); /* its success may have been the only one */
@@ -335,7 +337,7 @@ static int decide(struct deciding *deciding, struct judged *job,
     if (event == EVENT_STOPPED || event == EVENT_CANCELLED)
         note_verdict(deciding);
     if (job->has_end)
-        result = deciding_check_end(deciding, job, event, detail);
+        result = deciding_check_end(deciding, job, event);
     else if (event == EVENT_STOPPED || event == EVENT_CANCELLED)
         result = deciding_may_stop(deciding, replay_life(deciding->replay))
                      ? 0

@@ -36,12 +36,14 @@ static bool rule_follows(const struct judged *job)
            (without_log < 0 || job->rule < without_log);
 }
 
+/* otherwise: what comes of it where no rule gives another try. */
 static int check_retry(struct deciding *deciding, struct judged *job,
-                       enum job_event event, const json_t *detail)
+                       enum job_event event, enum job_event otherwise)
 {
+    const json_t *detail = replay_detail(deciding->replay);
     const struct job_spec *spec = job->task;
     const struct retry_rule *rule = &retry_default;
-    enum job_event follows = EVENT_FAILED;
+    enum job_event follows = otherwise;
     struct buf text = BUF_INIT;
     int64_t wait_ms;
 
@@ -62,7 +64,7 @@ static int check_retry(struct deciding *deciding, struct judged *job,
                                "recorded '%s', but its retry rules give '%s'",
                                job_event_names[event],
                                job_event_names[follows]);
-    if (event == EVENT_FAILED)
+    if (event != EVENT_RETRY)
         return 0;
     retry_scale(rule, &any_machine, &job->resources, &text);
     buf_clear(&text);
@@ -81,14 +83,14 @@ static int check_retry(struct deciding *deciding, struct judged *job,
 
 /* What comes of an end that has failed the job, in itself. */
 static int check_failure(struct deciding *deciding, struct judged *job,
-                         enum job_event event, const json_t *detail)
+                         enum job_event event)
 {
     enum job_event follows = EVENT_FAILED;
 
     switch (job->link_verdict) {
     case LINK_NONE:
-        if (!job->is_displaced)
-            return check_retry(deciding, job, event, detail);
+        if (job->free_start != FREE_DISPLACED)
+            return check_retry(deciding, job, event, EVENT_FAILED);
         follows = EVENT_DISPLACED;
         break;
     case LINK_FOLLOWS:
@@ -120,11 +122,10 @@ static bool may_interrupt(const struct deciding *deciding,
                           const struct judged *job,
                           const struct engine_life *life)
 {
-    struct attempt_exit end = job->end;
+    const struct attempt_exit *end = &job->end;
 
-    end.is_shortage = true;
-    return !job->has_end || end.cause == CAUSE_CANCELLED ||
-           job_had_no_chance(&end) || deciding->was_paused || was_stopped(life);
+    return !job->has_end || deciding->was_paused || was_stopped(life) ||
+           job_judge_end(end, WISH_NONE, job->free_start) == EVENT_INTERRUPTED;
 }
 
 /* What the engine wanted of the attempt; that it said more than its schedule
@@ -143,7 +144,7 @@ static enum job_wish find_wish(const struct judged *job, enum job_event event)
 
 static enum job_event judge(const struct judged *job, enum job_wish wish)
 {
-    enum job_event event = job_judge_end(&job->end, wish);
+    enum job_event event = job_judge_end(&job->end, wish, job->free_start);
 
     return event == EVENT_SUCCEEDED && job->decision == DECIDE_PAUSE
                ? EVENT_PAUSED
@@ -151,7 +152,7 @@ static enum job_event judge(const struct judged *job, enum job_wish wish)
 }
 
 int deciding_check_end(struct deciding *deciding, struct judged *job,
-                       enum job_event event, const json_t *detail)
+                       enum job_event event)
 {
     const struct engine_life *life = replay_life(deciding->replay);
     enum job_wish wish = find_wish(job, event);
@@ -166,7 +167,9 @@ int deciding_check_end(struct deciding *deciding, struct judged *job,
             deciding, job->number,
             "it was interrupted, but no user stopped the run");
     if (wish == WISH_NONE && follows == EVENT_FAILED)
-        return check_failure(deciding, job, event, detail);
+        return check_failure(deciding, job, event);
+    if (wish == WISH_NONE && follows == EVENT_CANCELLED)
+        return check_retry(deciding, job, event, EVENT_CANCELLED);
     if (event != follows)
         return deciding_differ(
             deciding, job->number, "recorded '%s', but its end gives '%s'",

@@ -5,6 +5,7 @@
 #include "base/compiler.h"
 #include "orchestrator/job/budget.h"
 #include "orchestrator/job/job.h"
+#include "orchestrator/job/retry.h"
 #include "orchestrator/proof/replay_impl.h"
 #include "orchestrator/run/budget_change.h"
 #include "orchestrator/spec/workflow/workflow.h"
@@ -20,8 +21,8 @@ struct judged {
     const struct link_rule *link_rule; /* NULL: it is no chain */
     struct links links;
     enum link_verdict link_verdict; /* on its last end */
-    int64_t displaced;              /* how often an attempt of it was */
-    bool is_displaced;              /* its last one, and that was no retry */
+    struct free_starts free_starts; /* that spent no retry */
+    enum retry_free free_start;     /* the one after its last end */
     struct resources resources;     /* of its next attempt, or this one */
     int64_t *retries_used;          /* [retry_count + 1]; NULL: none yet */
     struct attempt_exit end;
@@ -74,7 +75,7 @@ void deciding_tell(struct deciding *deciding, const struct judged *job,
 /* replay_decisions_end.c */
 /* Whether that can become of a trial whose attempt has ended. */
 int deciding_check_end(struct deciding *deciding, struct judged *job,
-                       enum job_event event, const json_t *detail);
+                       enum job_event event);
 /* Whether the engine could end trials for good then. */
 bool deciding_may_stop(const struct deciding *deciding,
                        const struct engine_life *life);

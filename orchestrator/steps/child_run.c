@@ -165,6 +165,7 @@ void child_run_judge(struct attempt_exit *end)
         return;
     if (was_stopped)
         end->cause = CAUSE_CANCELLED;
+    end->is_displaced = was_stopped;
     if (end->text[0] == '\0')
         snprintf(end->text, sizeof(end->text), "%s",
                  was_stopped ? "the child run was stopped"

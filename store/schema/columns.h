@@ -152,7 +152,9 @@ enum stored_as {
     X(ATTEMPT_CELL_NODE, node, TEXT_OR_NULL, node)                             \
     X(ATTEMPT_CELL_HANDLE, handle, TEXT_OR_NULL, handle)                       \
     X(ATTEMPT_CELL_QUEUED_MS, queued_ms, INT, queued_ms)                       \
-    X(ATTEMPT_CELL_DISPLACED, displaced, FLAG, is_displaced)
+    X(ATTEMPT_CELL_DISPLACED, displaced, FLAG, is_displaced)                   \
+    X(ATTEMPT_CELL_OUTSIDE, outside, FLAG, is_outside)                         \
+    X(ATTEMPT_CELL_SHORTAGE, shortage, FLAG, is_shortage)
 
 /* A result that the search was given before its job was put back. */
 #define SUPERSEDED_COLUMNS(KEY, X)                                             \

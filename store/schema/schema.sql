@@ -320,11 +320,14 @@ CREATE TABLE attempt (
     checkpoint TEXT,
     -- Where it ran, and what it is called there (a job's id); since when its
     -- place in a queue is known; 1 where what it ran in was taken away, so that
-    -- it starts again and that is no retry. NULL: none of that.
+    -- it starts again and that is no retry; 1 where others than smtune cancelled
+    -- it; 1 where the machine had no room for it. NULL: none of that.
     node TEXT,
     handle TEXT,
     queued_ms INTEGER,
     displaced INTEGER,
+    outside INTEGER,
+    shortage INTEGER,
     UNIQUE (job_id, number),
     CHECK ((state = 'ended') = (cause IS NOT NULL))
 ) STRICT;

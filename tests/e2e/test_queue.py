@@ -267,3 +267,52 @@ def test_from_where_a_rule_says_so_a_trial_keeps_away(smtune, fake):
     assert [a["node"] for a in attempts(smtune)] == \
         ["n1", "spare", "n2", "n2", "spare", "spare"]
     assert nodes(smtune) == {}
+
+
+# ---- what is started again without a retry has a bound, and is printed ----
+
+SCANCELLED = {"cause": "cancelled", "outside": True, "signal": 15,
+              "text": "its job was cancelled in slurm"}
+
+
+@pytest.mark.sanitized
+def test_what_others_cancel_is_over(smtune, fake):
+    path = fake([SCANCELLED, {}], trials=2,
+                retry="[{match: [exit, signal, log:loss], max: 9}]")
+    smtune.ok("run", path)
+    rows = smtune.json("trials", "exp")
+    assert [(row["state"], row["cause"], row["attempts"]) for row in rows] == \
+        [("cancelled", "cancelled", 1), ("succeeded", "ok", 1)]
+    smtune.ok("fsck")
+    smtune.ok("replay", "exp")
+
+
+def test_unless_a_rule_names_it(smtune, fake):
+    path = fake([SCANCELLED] * 5, retry="[{match: cancelled, max: 2}]")
+    assert smtune("run", path).returncode == 6
+    assert len(attempts(smtune)) == 3
+    row, = smtune.json("trials", "exp")
+    assert (row["state"], row["cause"]) == ("cancelled", "cancelled")
+    smtune.ok("fsck")
+    smtune.ok("replay", "exp")
+
+
+@pytest.mark.parametrize("cause", [
+    "exit", "signal", "timeout", "oom", "node_fail", "preempted",
+    "launch_error", "lost", "cancelled", "no_metric", "no_output",
+    "setup_failed"])
+def test_a_rule_can_name_every_cause(smtune, experiment, cause):
+    smtune.ok("validate", experiment(retry=f"[{{match: {cause}}}]"))
+
+
+def test_a_start_without_a_retry_is_printed_with_its_bound(smtune, fake):
+    short = {"cause": "launch_error", "shortage": True,
+             "text": "cannot create a process"}
+    printed = smtune("run", fake([GONE, short, GONE, {}])).stderr
+    assert "trial 1 ended (preempted), starts again " \
+        "(displaced 1 of 20 times)" in printed
+    assert "trial 1 ended (launch_error), starts again " \
+        "(shortage 1 of 100)" in printed
+    assert "starts again (displaced 2 of 20 times)" in printed
+    smtune.ok("fsck")
+    smtune.ok("replay", "exp")

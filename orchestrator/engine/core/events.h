@@ -12,8 +12,8 @@
 /* What an engine reports to its owner (engine.h) and to those on its socket. */
 
 /* A trial, or a job of a workflow, that has just come to an end, or to a pause,
- * or will be tried again; or, in state "promoted", that its schedule lets go
- * on. Everything is valid during the call only. */
+ * or will be tried again, or starts again at once; or, in state "promoted",
+ * that its schedule lets go on. Everything is valid during the call only. */
 struct engine_trial {
     int64_t number;
     const char *step; /* of a workflow: its step's name; NULL: a trial */
@@ -30,6 +30,8 @@ struct engine_trial {
     bool is_best;        /* the best so far */
     bool is_feasible;    /* it satisfies the constraints on outcomes */
     bool will_retry;
+    const char *again; /* it starts again and spends no retry: "displaced 3 of
+                          20 times", "link 2 of 60"; or "" */
 };
 
 /* How a workflow's steps stand. */

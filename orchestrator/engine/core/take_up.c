@@ -128,6 +128,14 @@ static void follow_link(struct job *job, const struct attempt_row *row)
         links_end(&job->links, job->link_rule, &end, why);
 }
 
+static void count_free_start(struct job *job, const struct attempt_row *row)
+{
+    struct attempt_exit exit;
+
+    if (links_read_exit(row, &exit) == 0)
+        retry_free_start(&exit, &job->free_starts);
+}
+
 /* An attempt of a trial that is not over: counts its retry and scales what the
  * next one has, or, when it has no end yet, makes it the trial's current one.
  */
@@ -148,8 +156,8 @@ static int on_attempt(void *user, const struct attempt_row *row)
     if (row->number <= taking_up->superseded.attempts_succeeded)
         taking_up->last_attempt = row->id;
     taking_up->ended_ms = row->ended_ms;
-    if (row->number > taking_up->superseded.attempts)
-        job->displaced += row->is_displaced;
+    if (row->cause != NULL && row->number > taking_up->superseded.attempts)
+        count_free_start(job, row);
     if (row->cause == NULL) {
         job->attempt = row->id;
         job->started_ms = row->started_ms;

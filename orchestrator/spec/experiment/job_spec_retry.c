@@ -23,7 +23,7 @@ struct match {
 
 static bool is_failure(int cause)
 {
-    return cause >= 0 && cause != CAUSE_OK && cause != CAUSE_CANCELLED;
+    return cause >= 0 && cause != CAUSE_OK;
 }
 
 /* The whole of text as a number from 1 to max, else -1. */

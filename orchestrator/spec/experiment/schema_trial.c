@@ -91,7 +91,7 @@ static const struct schema_key cap_keys[] = {
     {
         .name = "memory",
         .type = SCHEMA_BYTES,
-        .min = 1,
+        .min = MEMORY_MIN,
         .max = BYTES_MAX,
         .doc = "The largest memory of an attempt.",
         .fallback = "no limit",
@@ -118,13 +118,12 @@ static const struct schema_key retry_keys[] = {
         .element = &text_element,
         .doc = "The failures that the rule matches, one or many: causes "
                "(exit, signal, timeout, oom, node_fail, preempted, "
-               "launch_error, lost, no_metric, no_output, setup_failed), exit "
-               "statuses "
-               "(exit:75, exit:1-10), signals that smtune did not send "
-               "(signal:SEGV, signal:11; a shell makes exit status 128 + "
-               "N of its command's signal N), and PCRE2 regexes for the "
-               "last 256 KiB of the log of a failed trial "
-               "(log:NCCL.*timeout).",
+               "launch_error, lost, cancelled, no_metric, no_output, "
+               "setup_failed), exit statuses (exit:75, exit:1-10), signals "
+               "that smtune did not send (signal:SEGV, signal:11; a shell "
+               "makes exit status 128 + N of its command's signal N), and "
+               "PCRE2 regexes for the last 256 KiB of the log of a failed "
+               "trial (log:NCCL.*timeout).",
         .example = "[oom, \"exit:75\", \"log:NCCL.*timeout\"]",
     },
     {

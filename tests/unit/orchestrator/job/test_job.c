@@ -153,6 +153,9 @@ static void test_job__an_end_is_judged_by_what_was_wished(void **state)
         {CAUSE_CANCELLED, WISH_STOP, EVENT_STOPPED},
         {CAUSE_CANCELLED, WISH_INTERRUPT, EVENT_INTERRUPTED},
         {CAUSE_CANCELLED, WISH_NONE, EVENT_INTERRUPTED},
+        {CAUSE_CANCELLED, WISH_CANCEL, EVENT_CANCELLED},
+        {CAUSE_EXIT, WISH_CANCEL, EVENT_CANCELLED},
+        {CAUSE_OK, WISH_CANCEL, EVENT_SUCCEEDED},
         {CAUSE_EXIT, WISH_NONE, EVENT_FAILED},
         {CAUSE_EXIT, WISH_STOP, EVENT_STOPPED},
         {CAUSE_EXIT, WISH_INTERRUPT, EVENT_INTERRUPTED},
@@ -162,8 +165,32 @@ static void test_job__an_end_is_judged_by_what_was_wished(void **state)
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
         struct attempt_exit end = {.cause = ends[i].cause};
 
-        assert_int_equal(job_judge_end(&end, ends[i].wish), ends[i].event);
+        assert_int_equal(job_judge_end(&end, ends[i].wish, FREE_NONE),
+                         ends[i].event);
     }
+}
+
+static void test_job__what_others_cancelled_is_over(void **state)
+{
+    struct attempt_exit end = {.cause = CAUSE_CANCELLED, .is_outside = true};
+
+    (void)state;
+    assert_int_equal(job_judge_end(&end, WISH_NONE, FREE_NONE),
+                     EVENT_CANCELLED);
+    assert_int_equal(job_judge_end(&end, WISH_INTERRUPT, FREE_NONE),
+                     EVENT_INTERRUPTED);
+    assert_int_equal(job_judge_end(&end, WISH_STOP, FREE_NONE), EVENT_STOPPED);
+}
+
+static void test_job__a_shortage_is_no_failure_within_its_bound(void **state)
+{
+    struct attempt_exit end = {.cause = CAUSE_LAUNCH_ERROR,
+                               .is_shortage = true};
+
+    (void)state;
+    assert_int_equal(job_judge_end(&end, WISH_NONE, FREE_SHORTAGE),
+                     EVENT_INTERRUPTED);
+    assert_int_equal(job_judge_end(&end, WISH_NONE, FREE_NONE), EVENT_FAILED);
 }
 
 int main(void)
@@ -171,6 +198,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_job__avoids_a_node_once),
         cmocka_unit_test(test_job__values_follow_their_rules),
+        cmocka_unit_test(test_job__what_others_cancelled_is_over),
+        cmocka_unit_test(test_job__a_shortage_is_no_failure_within_its_bound),
         cmocka_unit_test(test_job__nan_counts_as_said),
         cmocka_unit_test(test_job__curves_are_bounded),
         cmocka_unit_test(test_job__an_end_is_judged_by_what_was_wished),

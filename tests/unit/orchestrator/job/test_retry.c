@@ -43,15 +43,43 @@ static int match_end(const struct retry_rule *list, size_t count,
 static void test_retry__what_was_displaced_is_none_twenty_times(void **state)
 {
     struct attempt_exit end = {.cause = CAUSE_PREEMPTED};
-    int64_t displaced = 0;
+    struct free_starts counts = {0};
 
     (void)state;
-    assert_false(retry_is_displaced(&end, &displaced));
+    assert_int_equal(retry_free_start(&end, &counts), FREE_NONE);
     end.is_displaced = true;
     for (int i = 0; i < RETRY_DISPLACED_MAX; i++)
-        assert_true(retry_is_displaced(&end, &displaced));
-    assert_false(retry_is_displaced(&end, &displaced));
+        assert_int_equal(retry_free_start(&end, &counts), FREE_DISPLACED);
+    assert_int_equal(retry_free_start(&end, &counts), FREE_NONE);
     assert_int_equal(RETRY_DISPLACED_MAX, 20);
+}
+
+static void test_retry__a_shortage_has_a_bound_of_its_own(void **state)
+{
+    struct attempt_exit end = {.cause = CAUSE_LAUNCH_ERROR,
+                               .is_shortage = true};
+    struct free_starts counts = {.displaced = RETRY_DISPLACED_MAX};
+    struct buf text = BUF_INIT;
+
+    (void)state;
+    for (int i = 0; i < RETRY_SHORTAGE_MAX; i++)
+        assert_int_equal(retry_free_start(&end, &counts), FREE_SHORTAGE);
+    retry_print_free(&end, &counts, &text);
+    assert_string_equal(buf_text(&text), "shortage 100 of 100");
+    assert_int_equal(retry_free_start(&end, &counts), FREE_NONE);
+    buf_clear(&text);
+}
+
+static void test_retry__a_rule_may_name_cancelled_and_no_other_matches(
+    void **state)
+{
+    const struct retry_rule rule = {.causes = 1u << CAUSE_CANCELLED, .max = 1};
+    const struct attempt_exit end = {
+        .cause = CAUSE_CANCELLED, .exit_code = 75, .signal = 15};
+
+    (void)state;
+    assert_int_equal(match_end(&rule, 1, &end), 0);
+    assert_int_equal(match_end(rules, ARRAY_LEN(rules), &end), -1);
 }
 
 static void test_retry__the_first_rule_that_matches_decides(void **state)
@@ -320,6 +348,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_retry__what_was_displaced_is_none_twenty_times),
+        cmocka_unit_test(test_retry__a_shortage_has_a_bound_of_its_own),
+        cmocka_unit_test(
+            test_retry__a_rule_may_name_cancelled_and_no_other_matches),
         cmocka_unit_test(test_retry__the_first_rule_that_matches_decides),
         cmocka_unit_test(test_retry__exit_75_asks_for_itself),
         cmocka_unit_test(test_retry__matches_signals_by_number),
