@@ -18,6 +18,8 @@
  *                cause node_fail
  *     cancelled  made by an engine to which Slurm does not answer: what runs
  *                ends at its next pulse as by SIGTERM
+ *     asked      made by an engine before it ends the attempt: whoever comes
+ *                later sees that nobody else did
  *     go         made by an engine for what waits until it may begin (a
  *                reserve)
  */
@@ -30,13 +32,14 @@ int pulse_beat(const char *directory, struct err *err);
  * it cannot be seen now. */
 int64_t pulse_read(const char *directory);
 
-/* Marks [revoked, cancelled, go]: made, if they are not there; and whether they
- * are. */
+/* Marks [revoked, cancelled, asked, go]: made, if they are not there; and
+ * whether they are. */
 int pulse_mark(const char *directory, const char *mark, struct err *err);
 bool pulse_is_marked(const char *directory, const char *mark);
 
 #define PULSE_REVOKED   "revoked"
 #define PULSE_CANCELLED "cancelled"
+#define PULSE_ASKED     "asked"
 #define PULSE_GO        "go"
 
 /*

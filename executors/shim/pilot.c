@@ -74,15 +74,15 @@ static void take_no_more(struct pilot *pilot)
     tell_drain(pilot);
 }
 
-static void end_all(struct pilot *pilot, const char *text)
+static void end_all(struct pilot *pilot, enum attempt_cause cause,
+                    const char *text)
 {
     if (pilot->is_ending)
         return;
     say(text);
     take_no_more(pilot);
     pilot->is_ending = true;
-    supervisor_end_all(pilot->queue.supervisor, CAUSE_PREEMPTED, CANCEL_TERM,
-                       text);
+    supervisor_end_all(pilot->queue.supervisor, cause, CANCEL_TERM, text);
 }
 
 static void kill_all(struct pilot *pilot, const char *text)
@@ -228,10 +228,12 @@ static void on_ended(void *user, const struct attempt_exit *end)
     queue_ended(&pilot->queue, end);
 }
 
+/* Somebody cancelled the allocation, or Slurm wants it back: which, the engine
+ * learns from Slurm. */
 static void on_signal(void *user, int signal_number)
 {
     (void)signal_number;
-    end_all(user, "slurm stopped the allocation of its pilot");
+    end_all(user, CAUSE_CANCELLED, "slurm stopped the allocation of its pilot");
 }
 
 static void find_grace(void *user, const struct supervised *attempt)
@@ -276,7 +278,7 @@ static void watch(struct pilot *pilot, int64_t now_ms)
         kill_all(pilot, "killed: no sign of life, because the folder of its "
                         "pilot could not be written");
     if (ending_ms != 0 && ending_ms <= now_ms)
-        end_all(pilot, "time limit of its pilot reached");
+        end_all(pilot, CAUSE_PREEMPTED, "time limit of its pilot reached");
     watch_engine(pilot, now_ms);
 }
 

@@ -13,7 +13,10 @@
  * later one shows that it is over, or no more there.
  */
 
-enum { BATCH_MAX = 500 };
+enum {
+    BATCH_MAX = 500,
+    AWAY_MS = 120000 /* after which a controller is itself again */
+};
 
 struct slurm_cancel {
     struct slurm_cancel *next;
@@ -56,6 +59,35 @@ static void add(struct slurm_cancels *cancels,
     cancels->first = cancel;
     if (tsearch(cancel, &cancels->by_target, compare) == NULL)
         abort();
+    cancels->orders =
+        mem_grow(cancels->orders, cancels->order_count,
+                 &cancels->order_capacity, sizeof(*cancels->orders));
+    cancels->orders[cancels->order_count++] = *target;
+}
+
+/* A controller that comes back gives ids anew, and ends what it does not know.
+ */
+static bool was_away(const struct slurm *slurm)
+{
+    return slurm->watch.silent_ms != 0 &&
+           clock_monotonic_ms() - slurm->watch.silent_ms < AWAY_MS;
+}
+
+bool slurm_may_have_cancelled(const struct slurm *slurm,
+                              const struct slurm_target *target)
+{
+    const struct slurm_cancels *cancels = &slurm->cancels;
+
+    if (was_away(slurm))
+        return true;
+    for (size_t i = 0; i < cancels->order_count; i++) {
+        const struct slurm_target *order = &cancels->orders[i];
+
+        if (order->id == target->id &&
+            (order->task == target->task || order->task < 0))
+            return true;
+    }
+    return false;
 }
 
 void slurm_cancel_job(struct slurm *slurm, const struct slurm_target *target,
@@ -183,6 +215,7 @@ void slurm_cancels_swept(struct slurm *slurm, int64_t asked_ms)
 
 void slurm_cancels_clear(struct slurm_cancels *cancels)
 {
+    free(cancels->orders);
     while (cancels->first != NULL) {
         struct slurm_cancel *cancel = cancels->first;
 

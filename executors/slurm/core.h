@@ -116,7 +116,9 @@ struct slurm_cancel;
 
 struct slurm_cancels {
     struct slurm_cancel *first;
-    void *by_target; /* tsearch tree */
+    void *by_target;             /* tsearch tree */
+    struct slurm_target *orders; /* [order_count] all that there ever were */
+    size_t order_count, order_capacity;
 };
 
 /* Whether the job is to be taken out of the queue, or ended. */
@@ -136,6 +138,7 @@ struct slurm_watch {
     uint64_t digest;     /* of what was seen then */
     int64_t heard_ms;    /* when it answered last */
     int silent_count;    /* times without an answer, in a row */
+    int64_t silent_ms;   /* when there was none, the last time; 0: never */
     int64_t allowance;   /* thousandths of a request that may be made at once */
     int64_t allowed_ms;  /* when that was counted */
     bool is_asking, is_urgent, was_noted, was_left_noted;

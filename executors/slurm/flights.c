@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "executors/attempt/order_file.h"
+#include "executors/attempt/pulse.h"
 #include "executors/slurm/core.h"
 
 /* -- Copies of specs ------------------------------------------------------*/
@@ -198,4 +199,11 @@ void slurm_flights_clear(struct slurm_flights *flights)
 {
     tdestroy(flights->by_attempt, destroy);
     *flights = (struct slurm_flights){NULL, 0};
+}
+
+bool slurm_is_unasked(const struct slurm_flight *flight,
+                      const struct attempt_exit *end)
+{
+    return end->cause == CAUSE_CANCELLED && !flight->is_cancelled &&
+           !pulse_is_marked(flight->request->spec.directory, PULSE_ASKED);
 }

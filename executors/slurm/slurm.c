@@ -306,6 +306,7 @@ static void slurm_cancel(struct executor *executor, int64_t attempt,
         return;
     flight->is_cancelled = true;
     flight->cancel_mode = mode;
+    pulse_mark(flight->request->spec.directory, PULSE_ASKED, NULL);
     flight->mode->cancel(self_of(slurm, flight->mode), flight);
 }
 
@@ -350,6 +351,8 @@ static int take_up(struct slurm *slurm, struct slurm_flight *flight,
                                   err);
 }
 
+/* One that a signal ended which no engine sent goes on until Slurm has said who
+ * did. */
 static int slurm_reattach(struct executor *executor,
                           const struct attempt_spec *spec, struct err *err)
 {
@@ -357,21 +360,21 @@ static int slurm_reattach(struct executor *executor,
     struct attempt_exit end;
     struct slurm_flight *flight;
     int found = exit_read(spec->directory, spec->attempt, &end);
-    int result = 0;
+    int result = 1;
 
     if (found < 0)
         return err_set(err, ERR_FAILED,
                        "cannot read the exit file of attempt %" PRId64,
                        spec->attempt);
     flight = slurm_flight_create(spec);
-    if (found == 0)
+    if (found == 0 || slurm_is_unasked(flight, &end))
         result = take_up(slurm, flight, err);
-    if (result != 0) {
+    if (found == 0 && result != 0) {
         slurm_flight_destroy(flight);
         return result;
     }
     slurm_flights_add(&slurm->flights, flight);
-    if (found == 1)
+    if (result != 0)
         slurm_flight_ended(slurm, flight, &end);
     return 0;
 }

@@ -159,6 +159,11 @@ void slurm_look_now(struct slurm *slurm);
  */
 void slurm_ask_account(struct slurm *slurm, const struct slurm_target *target,
                        void (*answered)(void *user, bool is_known), void *user);
+/* Whether an order of its own may have ended the job: it gave one for that id,
+ * which a controller that was killed gives to another, or the controller was
+ * away a moment ago. */
+bool slurm_may_have_cancelled(const struct slurm *slurm,
+                              const struct slurm_target *target);
 /* scancel, gathered for a moment, verified by the listings that follow, and
  * said again while the job is there. signal as in the transport's cancel. */
 void slurm_cancel_job(struct slurm *slurm, const struct slurm_target *target,
@@ -179,6 +184,11 @@ void slurm_flight_started(struct slurm *slurm, struct slurm_flight *flight,
  * releases the flight. */
 void slurm_flight_ended(struct slurm *slurm, struct slurm_flight *flight,
                         const struct attempt_exit *end);
+/* Whether it was ended by a signal that no engine sent, nor an earlier one:
+ * Slurm knows who did. */
+bool slurm_is_unasked(const struct slurm_flight *flight,
+                      const struct attempt_exit *end);
+
 /* It was not started and is not going to be: its claim is made void, and its
  * end is that of a displaced attempt. One that turns out to have been claimed
  * is left alone: false. */

@@ -143,12 +143,16 @@ static int64_t patience_ms(const struct slurm *slurm,
     return max_ms > slurm->options.poll_ms ? max_ms : slurm->options.poll_ms;
 }
 
+/* An answer that took so long was that of a controller that had been away. */
+enum { SLOW_MS = 3000 };
+
 static void note_silence(struct slurm *slurm, const char *text)
 {
     struct slurm_watch *watch = &slurm->watch;
 
     backoff_next_ms(&watch->interval_ms, slurm->options.poll_ms,
                     INTERVAL_MAX_MS);
+    watch->silent_ms = clock_monotonic_ms();
     if (++watch->silent_count < SILENT_NOTE || watch->was_noted)
         return;
     watch->was_noted = true;
@@ -167,6 +171,8 @@ static void note_answer(struct slurm *slurm)
     watch->silent_count = 0;
     watch->was_left_noted = false;
     watch->heard_ms = clock_monotonic_ms();
+    if (watch->heard_ms - watch->asked_ms >= SLOW_MS)
+        watch->silent_ms = watch->heard_ms;
     if (!watch->was_noted)
         return;
     watch->was_noted = false;

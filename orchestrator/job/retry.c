@@ -50,8 +50,8 @@ void retry_print_free(const struct attempt_exit *end,
         buf_printf(out, "shortage %" PRId64 " of %d", counts->shortages,
                    RETRY_SHORTAGE_MAX);
     else if (end->is_displaced)
-        buf_printf(out, "displaced %" PRId64 " of %d times", counts->displaced,
-                   RETRY_DISPLACED_MAX);
+        buf_printf(out, "infrastructure failure %" PRId64 " of %d",
+                   counts->displaced, RETRY_DISPLACED_MAX);
 }
 
 static bool matches_exit(const struct retry_rule *rule, int code)

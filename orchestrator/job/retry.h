@@ -46,8 +46,8 @@ struct free_starts {
 enum retry_free retry_free_start(const struct attempt_exit *end,
                                  struct free_starts *counts);
 
-/* Appends "displaced 3 of 20 times" or "shortage 3 of 100"; nothing where the
- * end is of neither kind. */
+/* Appends "infrastructure failure 3 of 20" or "shortage 3 of 100"; nothing
+ * where the end is of neither kind. */
 void retry_print_free(const struct attempt_exit *end,
                       const struct free_starts *counts, struct buf *out);
 

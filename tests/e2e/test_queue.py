@@ -310,9 +310,9 @@ def test_a_start_without_a_retry_is_printed_with_its_bound(smtune, fake):
              "text": "cannot create a process"}
     printed = smtune("run", fake([GONE, short, GONE, {}])).stderr
     assert "trial 1 ended (preempted), starts again " \
-        "(displaced 1 of 20 times)" in printed
+        "(infrastructure failure 1 of 20)" in printed
     assert "trial 1 ended (launch_error), starts again " \
         "(shortage 1 of 100)" in printed
-    assert "starts again (displaced 2 of 20 times)" in printed
+    assert "starts again (infrastructure failure 2 of 20)" in printed
     smtune.ok("fsck")
     smtune.ok("replay", "exp")

@@ -210,7 +210,8 @@ def test_without_work_it_ends(pilot):
     assert engine.said()[-1] == "drain"
 
 
-def test_sigterm_displaces_what_runs(pilot):
+def test_sigterm_ends_what_runs(pilot):
+    """Who sent it, Slurm knows: until then it is cancelled."""
     engine = pilot.start("--cpus", 2).engine()
     saves = engine.start(1, "trap 'echo saved; exit 0' TERM; " + HOLD)
     deaf = engine.start(2, "trap '' TERM; " + HOLD, grace=100)
@@ -220,13 +221,13 @@ def test_sigterm_displaces_what_runs(pilot):
     pilot.await_end()
     for folder, said in ((saves, [0, 0]), (deaf, [-1, 9])):
         end = exit_of(folder)
-        assert end["cause"] == "preempted" and end["is_displaced"] == 1
+        assert end["cause"] == "cancelled" and end["is_displaced"] == 0
         assert [end["exit_code"], end["signal"]] == said
         assert "stopped the allocation" in end["text"]
     assert "saved\n" in (saves / "log").read_text()
     assert not (never / "claim").exists()
-    wait_until(lambda: engine.ends() == {1: ["preempted", "1"],
-                                         2: ["preempted", "1"]}, what="ends")
+    wait_until(lambda: engine.ends() == {1: ["cancelled", "0"],
+                                         2: ["cancelled", "0"]}, what="ends")
     assert "drain" in engine.said()
 
 

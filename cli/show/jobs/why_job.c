@@ -285,6 +285,7 @@ static const struct table_column attempt_columns[] = {
 struct attempts {
     const struct why *why;
     struct links links;
+    struct free_starts free_starts;
     int64_t count; /* of the job's attempts */
     bool is_over;
 };
@@ -295,6 +296,37 @@ struct consequence {
     int line;
 };
 
+/* Without a retry rule. counts: this end included. */
+static void describe_unruled(const struct attempt_row *attempt,
+                             const struct free_starts *counts, bool again,
+                             struct buf *out)
+{
+    struct attempt_exit exit;
+
+    if (links_read_exit(attempt, &exit) != 0)
+        return;
+    retry_print_free(&exit, counts, out);
+    if (out->length == 0 && exit.is_outside)
+        buf_add_string(out, "cancelled outside smtune");
+    else if (out->length == 0 && exit.cause == CAUSE_CANCELLED)
+        buf_add_string(out, "stopped by smtune");
+    if (out->length > 0)
+        buf_add_string(out, ": ");
+    buf_add_string(out, again ? "started again, which used no retry"
+                        : exit.cause == CAUSE_CANCELLED && !exit.is_outside
+                            ? "it is over"
+                            : "no retry rule matches");
+}
+
+static void count_free_start(struct attempts *attempts,
+                             const struct attempt_row *attempt)
+{
+    struct attempt_exit exit;
+
+    if (attempt->cause != NULL && links_read_exit(attempt, &exit) == 0)
+        retry_free_start(&exit, &attempts->free_starts);
+}
+
 static void follow_rule(const struct attempts *attempts,
                         const struct attempt_row *attempt, bool again,
                         struct consequence *then)
@@ -304,11 +336,7 @@ static void follow_rule(const struct attempts *attempts,
         step == NULL || attempt->rule < (int64_t)step->task.retry_count;
 
     if (attempt->rule < 0) {
-        buf_add_string(
-            &then->text,
-            again ? "it was retried after a failure of the infrastructure, "
-                    "which used no retry"
-                  : "no retry rule matches");
+        describe_unruled(attempt, &attempts->free_starts, again, &then->text);
         return;
     }
     if (is_own) {
@@ -360,6 +388,7 @@ static int add_attempt(void *user, const struct attempt_row *attempt)
     char checkpoint[HASH_SHOWN + 1] = "";
     int status;
 
+    count_free_start(attempts, attempt);
     if (attempt->checkpoint != NULL)
         snprintf(checkpoint, sizeof(checkpoint), "%s", attempt->checkpoint);
 

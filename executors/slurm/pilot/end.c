@@ -18,8 +18,9 @@
  */
 
 enum {
-    LATE_MS = 3000,   /* so late a network file system shows an `exit` */
-    QUEUED_MS = 2000, /* a wait that is worth a word */
+    LATE_MS = 3000,     /* so late a network file system shows an `exit` */
+    QUEUED_MS = 2000,   /* a wait that is worth a word */
+    EXPLAIN_MS = 60000, /* that Slurm has to explain why it sent a signal */
     LAST_LINE_SIZE = 200
 };
 
@@ -45,10 +46,10 @@ void pilot_lose(struct pilot *pilot, enum attempt_cause cause, bool is_fenced,
     pilot->phase = PILOT_OVER;
     pilot->is_fenced = is_fenced;
     pilot->over_ms = clock_monotonic_ms();
-    pilot->end =
-        (struct attempt_exit){.cause = cause,
-                              .exit_code = -1,
-                              .is_displaced = cause == CAUSE_PREEMPTED};
+    pilot->end = (struct attempt_exit){.cause = cause,
+                                       .exit_code = -1,
+                                       .is_displaced = cause == CAUSE_PREEMPTED,
+                                       .is_outside = cause == CAUSE_CANCELLED};
     snprintf(pilot->end.text, sizeof(pilot->end.text), "%s", text);
     for (struct slurm_flight *f = pilot->flights.first; f != NULL;
          f = f->sibling) {
@@ -99,8 +100,9 @@ static enum attempt_cause cause_of(const struct slurm_state *state)
     switch (state->cause) {
     case CAUSE_TIMEOUT:
     case CAUSE_PREEMPTED:
-    case CAUSE_CANCELLED:
         return CAUSE_PREEMPTED;
+    case CAUSE_CANCELLED:
+        return CAUSE_CANCELLED;
     case CAUSE_NODE_FAIL:
         return CAUSE_NODE_FAIL;
     case CAUSE_OK:
@@ -129,8 +131,21 @@ static void add_last_line(const struct pilot *pilot, char *text, size_t size)
         snprintf(text + length, size - length, ": %s", line);
 }
 
+/* Its agent never spoke. */
+static void note_unheard(struct pilot *pilot, enum attempt_cause cause,
+                         const char *text)
+{
+    if (cause == CAUSE_CANCELLED)
+        pilots_note_cancelled(pilot->pilots, pilot, text);
+    else
+        pilots_note_failure(
+            pilot->pilots, pilot,
+            cause == CAUSE_PREEMPTED ? PILOT_TAKEN : PILOT_UNHEARD, text);
+}
+
 static void note_end(struct pilot *pilot, const struct slurm_job *job)
 {
+    enum attempt_cause cause = cause_of(job->state);
     bool is_node = job->state->action == SLURM_EXCLUDE;
     char text[SLURM_TEXT_MAX];
 
@@ -142,12 +157,8 @@ static void note_end(struct pilot *pilot, const struct slurm_job *job)
     if (!pilot->was_heard && !is_node)
         add_last_line(pilot, text, sizeof(text));
     if (!pilot->was_heard && !is_node && !is_unhealthy(pilot))
-        pilots_note_failure(pilot->pilots, pilot,
-                            cause_of(job->state) == CAUSE_PREEMPTED
-                                ? PILOT_PUT_OFF
-                                : PILOT_UNHEARD,
-                            text);
-    pilot_lose(pilot, cause_of(job->state), is_node, text);
+        note_unheard(pilot, cause, text);
+    pilot_lose(pilot, cause, is_node, text);
 }
 
 void pilot_waits(struct pilot *pilot, const char *reason)
@@ -213,7 +224,7 @@ void pilot_note_vanished(struct pilot *pilot)
     pilot->is_gone = true;
     if (pilot->phase == PILOT_PENDING)
         pilots_note_failure(
-            pilot->pilots, pilot, PILOT_PUT_OFF,
+            pilot->pilots, pilot, PILOT_TAKEN,
             "its job is not in the queue, and its end is unknown");
     pilot_lose(pilot, CAUSE_LOST, true,
                "the job of its pilot is no longer in the queue");
@@ -228,6 +239,31 @@ static void end_flight(struct pilot *pilot, struct slurm_flight *flight,
     slurm_flight_ended(pilot->pilots->slurm, flight, end);
 }
 
+bool pilot_awaits_reason(struct pilot *pilot, const struct slurm_flight *flight,
+                         const struct attempt_exit *end)
+{
+    if (pilot->phase == PILOT_OVER || !slurm_is_unasked(flight, end))
+        return false;
+    if (pilot->signalled_ms == 0) {
+        pilot->signalled_ms = clock_monotonic_ms();
+        slurm_look_now(pilot->pilots->slurm);
+    }
+    return true;
+}
+
+/* Why the allocation was stopped: by Slurm, or by somebody, and then what ran
+ * there is over. */
+static void explain(const struct pilot *pilot, struct attempt_exit *end)
+{
+    end->is_outside = pilot->end.cause == CAUSE_CANCELLED;
+    end->is_displaced = !end->is_outside;
+    if (end->is_outside)
+        snprintf(end->text, sizeof(end->text), "%s", pilot->end.text);
+    else
+        end->cause = CAUSE_PREEMPTED;
+}
+
+/* Or will, when its reason is known. */
 static bool took_its_exit(struct pilot *pilot, struct slurm_flight *flight)
 {
     const struct attempt_spec *spec = &flight->request->spec;
@@ -235,6 +271,10 @@ static bool took_its_exit(struct pilot *pilot, struct slurm_flight *flight)
 
     if (exit_read(spec->directory, spec->attempt, &end) != 1)
         return false;
+    if (pilot_awaits_reason(pilot, flight, &end))
+        return true;
+    if (slurm_is_unasked(flight, &end))
+        explain(pilot, &end);
     end_flight(pilot, flight, &end);
     return true;
 }
@@ -287,6 +327,7 @@ static void settle(struct pilot *pilot, int64_t now_ms)
         end.started_ms = end.ended_ms = clock_wall_ms();
         if (flight->is_cancelled)
             end.cause = CAUSE_CANCELLED;
+        end.is_outside = slurm_is_unasked(flight, &end);
         end_flight(pilot, flight, &end);
     }
 }
@@ -319,6 +360,9 @@ static void watch(struct pilot *pilot, int64_t now_ms)
     char text[SLURM_TEXT_MAX];
 
     settle_adopted(pilot, now_ms);
+    if (pilot->signalled_ms != 0 && now_ms - pilot->signalled_ms >= EXPLAIN_MS)
+        pilot_lose(pilot, CAUSE_PREEMPTED, true,
+                   "slurm stopped its allocation and does not explain it");
     if (pilot->phase == PILOT_READY && pilot_is_avoided(pilot))
         pilot_drain(pilot);
     if (silence_ms < most_ms)

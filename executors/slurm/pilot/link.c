@@ -233,7 +233,7 @@ static int on_ready(struct pilot *pilot, const struct agent_message *message)
         snprintf(f->node, sizeof(f->node), "%s", pilot->node);
     pilot_waits(pilot, "");
     slurm_not_held(pilots->slurm, pilot->job);
-    pilots->unheard = 0;
+    pilots->unheard = pilots->taken = 0;
     pilots->hold_ms = pilots->again_ms = 0;
     pilots->text[0] = '\0';
     return 0;
@@ -265,6 +265,8 @@ static int on_ended(struct pilot *pilot, const struct agent_message *message)
         return -1;
     flight = find(pilot, end.attempt);
     if (flight == NULL)
+        return 0;
+    if (pilot_awaits_reason(pilot, flight, &end))
         return 0;
     if (flight->has_started)
         pilots->mean_ms +=

@@ -69,7 +69,9 @@ void pilots_refuse(struct pilots *pilots, struct slurm_flight *flight,
     struct attempt_exit end = {.attempt = flight->request->spec.attempt,
                                .cause = cause,
                                .exit_code = -1,
-                               .started_ms = clock_wall_ms()};
+                               .started_ms = clock_wall_ms(),
+                               .is_outside = cause == CAUSE_CANCELLED &&
+                                             !flight->is_cancelled};
 
     end.ended_ms = end.started_ms;
     snprintf(end.text, sizeof(end.text), "%s", text);

@@ -11,6 +11,7 @@ enum {
     PILOT_MAX = 256,        /* where options do not say */
     PILOT_PENDING_MAX = 4,  /* in the queue at once */
     PILOT_UNHEARD_MAX = 3,  /* that end in a row before their agents speak */
+    PILOT_TAKEN_MAX = 20,   /* or that Slurm takes away before that */
     PILOT_IDLE_MS = 60000,  /* where options do not say */
     PILOT_MARGIN_MS = 15000 /* of a pilot's time, to begin and to end */
 };
@@ -100,7 +101,8 @@ struct pilot {
     bool is_asked;            /* the accounting, which is yet to answer */
     bool is_gone;             /* its job is not in the queue any more */
     bool is_fenced;           /* what it had may still live: wait for silence */
-    int64_t over_ms;          /* since when it is PILOT_OVER */
+    int64_t signalled_ms; /* since when an end waits for Slurm's reason; 0 */
+    int64_t over_ms;      /* since when it is PILOT_OVER */
     struct pilot_room size, used, planned;
     int64_t until_ms;  /* when it takes no more; 0: no limit */
     int64_t whole_ms;  /* from when its agent spoke until then */
@@ -126,6 +128,7 @@ struct pilots {
     int64_t idle_since_ms;     /* nothing waits since; 0: something does */
     int64_t hold_ms; /* that was waited after the last that came to nothing */
     int unheard;     /* in a row whose agents never spoke */
+    int taken;       /* in a row that Slurm took away before that */
     char text[SLURM_TEXT_MAX]; /* of the last failure, told already */
 };
 
@@ -172,10 +175,15 @@ int pilots_plan(const struct pilots *pilots, const struct attempt_spec *spec,
 void pilots_scale(struct pilots *pilots, int64_t now_ms);
 enum pilot_failure {
     PILOT_PUT_OFF, /* there was no room for it, or no answer */
-    PILOT_UNHEARD, /* it ended before its agent spoke */
+    PILOT_TAKEN,   /* so did its job, before its agent spoke */
+    PILOT_UNHEARD, /* it ended by itself before its agent spoke */
     PILOT_REFUSED  /* it can never be: those who wait for it end */
 };
 
+/* Somebody cancelled it before it ran anything: what waits for it is over, but
+ * for what suits another pilot. */
+void pilots_note_cancelled(struct pilots *pilots, const struct pilot *pilot,
+                           const char *text);
 /* One that ran has ended: a limit may let the next in soon. */
 void pilots_note_freed(struct pilots *pilots);
 /* One came to nothing: the next comes later. */
@@ -189,6 +197,10 @@ void pilots_note_failure(struct pilots *pilots, const struct pilot *pilot,
  * as nobody has seen the end of what ran there. */
 void pilot_lose(struct pilot *pilot, enum attempt_cause cause, bool is_fenced,
                 const char *text);
+/* Whether an end waits for what Slurm says of the pilot's job: a signal that no
+ * engine sent is behind it. pilot_lose() gives it its cause. */
+bool pilot_awaits_reason(struct pilot *pilot, const struct slurm_flight *flight,
+                         const struct attempt_exit *end);
 /* Its job is to end, or never to begin. */
 void pilot_withdraw(struct pilot *pilot);
 /* Why it waits, for those who wait for it; "": it waits no more. */

@@ -342,6 +342,42 @@ static void refuse_kind(struct pilots *pilots, const char *kind,
     buf_clear(&its);
 }
 
+static bool suits_another(const struct pilots *pilots,
+                          const struct pilot *pilot,
+                          const struct slurm_flight *flight)
+{
+    int64_t now_ms = clock_monotonic_ms();
+
+    for (const struct pilot *p = pilots->first; p != NULL; p = p->next) {
+        if (p != pilot && p->phase <= PILOT_READY &&
+            pilot_suits(p, flight, pilot->kind, now_ms))
+            return true;
+    }
+    return false;
+}
+
+/* As many as it had room for. */
+void pilots_note_cancelled(struct pilots *pilots, const struct pilot *pilot,
+                           const char *text)
+{
+    struct slurm_flight *flight = pilots->waiting.first, *next;
+    struct buf kind = BUF_INIT;
+    int left = pilot->size.cpus;
+
+    slurm_note(pilots->slurm, "a pilot was cancelled: %s", text);
+    for (; flight != NULL && left > 0; flight = next) {
+        next = flight->sibling;
+        buf_truncate(&kind, 0);
+        pilot_kind_of(flight->request->spec.slurm, &kind);
+        if (strcmp(buf_text(&kind), pilot->kind) != 0 ||
+            suits_another(pilots, pilot, flight))
+            continue;
+        left -= pilot_room_of(&flight->request->spec).cpus;
+        pilots_refuse(pilots, flight, CAUSE_CANCELLED, text);
+    }
+    buf_clear(&kind);
+}
+
 void pilots_note_freed(struct pilots *pilots)
 {
     int64_t soon_ms = clock_monotonic_ms() + AGAIN_MIN_MS;
@@ -355,15 +391,17 @@ void pilots_note_failure(struct pilots *pilots, const struct pilot *pilot,
                          enum pilot_failure failure, const char *text)
 {
     pilots->unheard += failure == PILOT_UNHEARD;
+    pilots->taken += failure == PILOT_TAKEN;
     pilots->again_ms =
         clock_monotonic_ms() +
         backoff_next_ms(&pilots->hold_ms, AGAIN_MIN_MS, AGAIN_MAX_MS);
     if (strcmp(pilots->text, text) != 0)
         slurm_note(pilots->slurm, "a pilot failed: %s", text);
     snprintf(pilots->text, sizeof(pilots->text), "%s", text);
-    if (failure != PILOT_REFUSED && pilots->unheard < PILOT_UNHEARD_MAX)
+    if (failure != PILOT_REFUSED && pilots->unheard < PILOT_UNHEARD_MAX &&
+        pilots->taken < PILOT_TAKEN_MAX)
         return;
-    pilots->unheard = 0;
+    pilots->unheard = pilots->taken = 0;
     if (pilot != NULL)
         refuse_kind(pilots, pilot->kind, text);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -50,10 +51,32 @@ static void end_task(struct wave_task *task, const struct attempt_exit *end)
     slurm_flight_ended(slurm, flight, end);
 }
 
+/* Whether nobody of smtune's ends it. */
+static bool was_unasked(const struct wave_task *task)
+{
+    const struct attempt_exit end = {.cause = CAUSE_CANCELLED};
+
+    return slurm_is_unasked(task->flight, &end);
+}
+
+/* Whether an order of ours may have ended it, for a copy of it or for a job
+ * that had its id before. */
+static bool is_doubtful(const struct wave_task *task)
+{
+    const struct slurm *slurm = task->wave->waves->slurm;
+    const struct slurm_target own = {task->flight->job, -1};
+    struct slurm_target target;
+
+    return task->wave->is_doubtful || slurm_may_have_cancelled(slurm, &own) ||
+           (wave_task_target(task, &target) == 0 &&
+            slurm_may_have_cancelled(slurm, &target));
+}
+
 static struct attempt_exit make_end(const struct wave_task *task,
                                     enum attempt_cause cause)
 {
     int64_t now_ms = clock_wall_ms();
+    bool is_unasked = cause == CAUSE_CANCELLED && was_unasked(task);
 
     return (struct attempt_exit){
         .attempt = task->flight->request->spec.attempt,
@@ -62,7 +85,9 @@ static struct attempt_exit make_end(const struct wave_task *task,
         .signal = task->signal,
         .started_ms = now_ms,
         .ended_ms = now_ms,
-        .is_displaced = cause == CAUSE_PREEMPTED,
+        .is_displaced =
+            cause == CAUSE_PREEMPTED || (is_unasked && is_doubtful(task)),
+        .is_outside = is_unasked && !is_doubtful(task),
     };
 }
 
@@ -133,8 +158,8 @@ void wave_task_fence(struct wave_task *task, const char *why, int64_t now_ms)
 static bool is_unexplained(struct wave_task *task,
                            const struct attempt_exit *end, int64_t now_ms)
 {
-    if (end->cause != CAUSE_CANCELLED || task->flight->is_cancelled ||
-        task->fate == TASK_OVER || task->fate == TASK_FENCED)
+    if (!slurm_is_unasked(task->flight, end) || task->fate == TASK_OVER ||
+        task->fate == TASK_FENCED)
         return false;
     if (task->exit_ms == 0) {
         task->exit_ms = now_ms;
@@ -149,14 +174,22 @@ static void explain(struct wave_task *task, struct attempt_exit *end)
 
     if (task->fate == TASK_FENCED) {
         end->cause = CAUSE_NODE_FAIL;
-    } else if (task->fate == TASK_OVER && state != NULL &&
-               state->action != SLURM_TAKE) {
+    } else if (task->fate != TASK_OVER || state == NULL) {
+        end->is_displaced = true; /* nobody knows why */
+    } else if (state->action != SLURM_TAKE) {
         end->cause = state->cause;
         end->is_displaced = state->cause == CAUSE_PREEMPTED;
         if (state->action == SLURM_EXCLUDE)
             report(task, NODE_DIED, task->word);
+    } else {
+        end->is_displaced = is_doubtful(task);
+        end->is_outside = !end->is_displaced;
     }
-    if (end->text[0] == '\0')
+    if (end->text[0] == '\0' && end->is_outside)
+        snprintf(end->text, sizeof(end->text),
+                 "its job %" PRId64 " was cancelled in slurm (%s)",
+                 task->flight->job, task->word);
+    else if (end->text[0] == '\0')
         snprintf(end->text, sizeof(end->text), "slurm: %s", task->word);
 }
 
@@ -167,7 +200,7 @@ bool wave_task_take_exit(struct wave_task *task, struct attempt_exit *end,
         return false;
     if (task->flight->is_cancelled && end->cause == CAUSE_NODE_FAIL)
         end->cause = CAUSE_CANCELLED;
-    else if (!task->flight->is_cancelled && end->cause == CAUSE_CANCELLED)
+    else if (slurm_is_unasked(task->flight, end))
         explain(task, end);
     end_task(task, end);
     return true;
@@ -214,11 +247,12 @@ static void end_unclaimed(struct wave_task *task)
     } else if (state->action == SLURM_EXCLUDE) {
         report(task, NODE_DIED, task->word);
         displace(task, "its node failed before the attempt started");
-    } else if (state->cause == CAUSE_CANCELLED) {
+    } else if (state->cause == CAUSE_CANCELLED && !is_doubtful(task)) {
         wave_task_end_as(task, CAUSE_CANCELLED,
-                         "its job was cancelled in slurm");
+                         "its job %" PRId64 " was cancelled in slurm (%s)",
+                         task->flight->job, task->word);
     } else if (state->cause == CAUSE_OK || state->cause == CAUSE_PREEMPTED ||
-               task->signal != 0) {
+               state->cause == CAUSE_CANCELLED || task->signal != 0) {
         displace(task, "its job ended before the attempt started");
     } else {
         fail_to_launch(task);

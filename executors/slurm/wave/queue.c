@@ -30,10 +30,12 @@ static bool is_the_one(const struct wave_task *task,
     return base == task->wave->job;
 }
 
-static void drop_twin(struct waves *waves, const struct slurm_job *job)
+static void drop_twin(struct wave *wave, const struct slurm_job *job)
 {
     const struct slurm_target target = {slurm_job_submitted(job), job->task};
+    struct waves *waves = wave->waves;
 
+    wave->is_doubtful = true;
     if (job->state->phase == SLURM_PENDING || job->state->phase == SLURM_HELD)
         slurm_cancel_job(waves->slurm, &target, 0);
 }
@@ -145,7 +147,7 @@ void waves_listed(void *self, const struct slurm_job *job)
     if (task == NULL || task->flight == NULL)
         return;
     if (!is_the_one(task, job)) {
-        drop_twin(waves, job);
+        drop_twin(wave, job);
         return;
     }
     note_state(task, job);

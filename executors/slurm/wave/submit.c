@@ -222,6 +222,7 @@ static void on_submitted(void *user, const struct slurm_reply *reply,
         break;
     case SLURM_SILENT:
         wave->stage = WAVE_UNSURE;
+        wave->is_doubtful = true;
         wave->since_ms = clock_monotonic_ms();
         wave->misses = 0;
         slurm_look_now(waves->slurm);

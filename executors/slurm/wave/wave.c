@@ -303,6 +303,7 @@ static int reattach(void *self, struct slurm_flight *flight,
         wave->job = slurm_job_read(folder);
         free(folder);
         wave->stage = wave->job != 0 ? WAVE_QUEUED : WAVE_UNSURE;
+        wave->is_doubtful = wave->job == 0;
         wave->is_array = handle->task >= 0;
         wave->is_taken_up = true;
         wave->is_reserve = strstr(handle->name, "-r") != NULL;

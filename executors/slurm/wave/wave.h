@@ -66,6 +66,8 @@ struct wave {
     bool is_array;
     bool is_taken_up;         /* it was submitted before it was made here */
     bool is_reserve;          /* its job waited for another one to end */
+    bool is_doubtful;         /* it may be in the queue twice: one of these that
+                                 was cancelled was so by an engine */
     bool was_noted;           /* that it is in an unknown state */
     int64_t job;              /* its id, 0: not known */
     struct wave_task **tasks; /* [count], by their index; NULL: none */

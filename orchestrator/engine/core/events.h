@@ -30,8 +30,8 @@ struct engine_trial {
     bool is_best;        /* the best so far */
     bool is_feasible;    /* it satisfies the constraints on outcomes */
     bool will_retry;
-    const char *again; /* it starts again and spends no retry: "displaced 3 of
-                          20 times", "link 2 of 60"; or "" */
+    const char *again; /* it starts again and spends no retry: "shortage 3 of
+                          100", "link 2 of 60"; or "" */
 };
 
 /* How a workflow's steps stand. */

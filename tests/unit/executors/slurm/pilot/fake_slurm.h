@@ -34,7 +34,8 @@ struct slurm {
     struct fake_submit submits[FAKE_SUBMITS_MAX];
     int submit_count;
     struct attempt_exit ends[FAKE_ENDS_MAX];
-    int end_count, started_count, cancel_count, ask_count, room_count;
+    int end_count, started_count, cancel_count, ask_count, room_count,
+        looks_now;
     int64_t started_pid, cancelled_job;
     void (*answered)(void *user, bool is_known);
     void *answered_user;
@@ -150,6 +151,11 @@ int slurm_parallel(const struct slurm *slurm)
 void slurm_look_soon(struct slurm *slurm)
 {
     (void)slurm;
+}
+
+void slurm_look_now(struct slurm *slurm)
+{
+    slurm->looks_now++;
 }
 
 bool slurm_is_mute(const struct slurm *slurm, int64_t since_ms)

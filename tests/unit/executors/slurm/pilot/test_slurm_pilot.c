@@ -378,6 +378,70 @@ static void test_slurm_pilot__the_end_of_its_time_is_no_fault(void **state)
     close(fd);
 }
 
+/* As the agent does when its allocation is sent SIGTERM. */
+static void say_signalled(struct drill *drill, int64_t attempt)
+{
+    const struct attempt_exit end = {
+        .attempt = attempt, .cause = CAUSE_CANCELLED, .signal = 15};
+    char *folder = attempt_folder(drill, attempt);
+
+    assert_int_equal(exit_write(folder, &end, NULL), 0);
+    agent_put(spool_out(&drill->out), AGENT_ENDED, &end, sizeof(end));
+    assert_int_equal(spool_write(&drill->out, NULL), 0);
+    free(folder);
+}
+
+static void check_signalled(struct drill *drill, const char *word,
+                            enum attempt_cause cause)
+{
+    const struct attempt_exit *end;
+    int fd;
+
+    begin(drill);
+    fd = claim(drill, 1);
+    say_started(drill, 1);
+    say_signalled(drill, 1);
+    WAIT_FOR(drill, drill->slurm.looks_now == 1);
+    turn(drill);
+    assert_null(fake_end(&drill->slurm, 1));
+    list(drill, drill->slurm.submits[0].name, 17, word);
+    WAIT_FOR(drill, fake_end(&drill->slurm, 1) != NULL);
+    end = fake_end(&drill->slurm, 1);
+    assert_int_equal(end->cause, cause);
+    assert_int_equal(end->is_outside, cause == CAUSE_CANCELLED);
+    assert_int_equal(end->is_displaced, cause != CAUSE_CANCELLED);
+    WAIT_FOR(drill, fake_end(&drill->slurm, 2) != NULL);
+    assert_true(fake_end(&drill->slurm, 2)->is_displaced);
+    close(fd);
+}
+
+static void test_slurm_pilot__a_cancelled_one_ends_what_ran_in_it(void **state)
+{
+    check_signalled(*state, "CANCELLED", CAUSE_CANCELLED);
+}
+
+static void test_slurm_pilot__a_preempted_one_displaces_it(void **state)
+{
+    check_signalled(*state, "PREEMPTED", CAUSE_PREEMPTED);
+}
+
+static void test_slurm_pilot__one_cancelled_in_the_queue_is_not_replaced(
+    void **state)
+{
+    struct drill *drill = *state;
+
+    start(drill, 1);
+    start(drill, 2);
+    WAIT_FOR(drill, drill->slurm.submit_count == 1);
+    fake_answer(&drill->slurm, 0, SLURM_DONE, 17);
+    list(drill, drill->slurm.submits[0].name, 17, "CANCELLED");
+    WAIT_FOR(drill, drill->slurm.end_count == 2);
+    assert_int_equal(fake_end(&drill->slurm, 2)->cause, CAUSE_CANCELLED);
+    assert_true(fake_end(&drill->slurm, 2)->is_outside);
+    turn(drill);
+    assert_int_equal(drill->slurm.submit_count, 1);
+}
+
 static void test_slurm_pilot__what_it_gives_back_goes_to_another(void **state)
 {
     struct drill *drill = *state;
@@ -600,6 +664,9 @@ int main(void)
         DRILL(test_slurm_pilot__as_many_as_parallel_attempts_need),
         DRILL(test_slurm_pilot__learns_the_default_partition),
         DRILL(test_slurm_pilot__cancels_at_once),
+        DRILL(test_slurm_pilot__a_cancelled_one_ends_what_ran_in_it),
+        DRILL(test_slurm_pilot__a_preempted_one_displaces_it),
+        DRILL(test_slurm_pilot__one_cancelled_in_the_queue_is_not_replaced),
         DRILL(test_slurm_pilot__a_dead_nodes_attempts_end_by_their_files),
         DRILL(test_slurm_pilot__silence_is_found_before_slurm_says_so),
         DRILL(test_slurm_pilot__the_end_of_its_time_is_no_fault),
