@@ -20,7 +20,8 @@ struct event {
 /* Those that come of people, who may do it long after an engine was killed:
  * they count in no engine's time. */
 #define EVENTS_OF_PEOPLE(X)                                                    \
-    X("reopened") X("run_state") X("commented") X("tagged") X("enqueued")
+    X("reopened")                                                              \
+    X("run_state") X("commented") X("tagged") X("enqueued") X("cancel_asked")
 #define EVENT_IN_SQL(word) ", '" word "'"
 /* A condition of SQL, for a column of their words. */
 #define SQL_NOT_OF_PEOPLE(column)                                              \

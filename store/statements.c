@@ -81,8 +81,9 @@ static const char *const texts[STATEMENT_COUNT] = {
     [REOPEN_JOB] = "UPDATE job SET state = ?2, cause = NULL,"
                    " started_ms = NULL, ended_ms = NULL, due_ms = NULL,"
                    " violation = 0, told = NULL, resource = NULL,"
-                   " outputs = NULL, cache_key = NULL, cached_from = NULL"
-                   " WHERE id = ?1",
+                   " outputs = NULL, cache_key = NULL, cached_from = NULL,"
+                   " cancel_asked = NULL WHERE id = ?1",
+    [ASK_CANCEL] = "UPDATE job SET cancel_asked = 1 WHERE id = ?1",
     [INSERT_SUPERSEDED_RESULT] =
         INSERT_ROW_OF_RUN("superseded_result", SUPERSEDED_COLUMNS),
     [DELETE_JOB_VALUES] = "DELETE FROM job_value WHERE job_id = ?1",

@@ -159,6 +159,10 @@ struct job_change {
 int store_change_job(struct store *store, const struct job_change *change,
                      struct err *err);
 
+/* Its user ends the job alone. Event "cancel_asked". */
+int store_ask_cancel(struct store *store, int64_t run, int64_t job,
+                     int64_t time_ms, struct err *err);
+
 /* What a job had reached on its way, and what its schedule decided. */
 struct observation_new {
     int64_t run, job;

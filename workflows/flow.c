@@ -410,6 +410,13 @@ void flow_count(const struct flow *flow, size_t step,
     };
 }
 
+bool flow_is_lost(const struct flow *flow, size_t step)
+{
+    const struct flow_node *node = &flow->nodes[step];
+
+    return node->state == FLOW_ACTIVE && !may_succeed(node);
+}
+
 bool flow_has_failed(const struct flow *flow)
 {
     return flow->failed_count[false] + flow->failed_count[true] > 0;

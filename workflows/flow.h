@@ -167,6 +167,9 @@ struct flow_counts {
 
 void flow_count(const struct flow *flow, size_t step,
                 struct flow_counts *counts);
+/* Whether an active step cannot succeed any more, its copies that run
+ * notwithstanding. */
+bool flow_is_lost(const struct flow *flow, size_t step);
 /* Whether a step has failed that may not. */
 bool flow_has_failed(const struct flow *flow);
 

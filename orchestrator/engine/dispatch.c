@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "orchestrator/engine/cancel_jobs.h"
 #include "orchestrator/engine/core/queues.h"
 #include "orchestrator/engine/core/shortage.h"
 #include "orchestrator/engine/core/source.h"
@@ -130,6 +131,7 @@ void engine_dispatch(struct engine *engine)
     if (engine->wind_up.phase != PHASE_RUNNING)
         return;
     wake_due(engine);
+    engine_end_cancelled(engine);
     while (engine->wind_up.phase == PHASE_RUNNING && !engine_is_held(engine) &&
            engine_active(engine) + returning < wanted(engine)) {
         struct job *first = TAILQ_FIRST(&engine->queues.ready);

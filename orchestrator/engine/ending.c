@@ -50,7 +50,8 @@ static void end_unstarted(struct engine *engine, struct job_list *list,
     while ((job = TAILQ_FIRST(list)) != NULL) {
         TAILQ_REMOVE(list, job, link);
         (*count)--;
-        job->wish = engine->wind_up.wish;
+        if (job->wish != WISH_CANCEL)
+            job->wish = engine->wind_up.wish;
         engine_settle_unstarted(engine, job, NULL);
     }
 }
@@ -66,7 +67,8 @@ void engine_cancel_live(struct engine *engine, enum job_wish wish,
     {
         if (job->has_ended || (job->state == JOB_RUNNING && !running_too))
             continue;
-        if (job->wish != WISH_PAUSE && job->wish != WISH_GIVE_UP)
+        if (job->wish != WISH_PAUSE && job->wish != WISH_GIVE_UP &&
+            job->wish != WISH_CANCEL)
             job->wish = wish;
         LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, job->number,
             "cancel attempt=%" PRId64 " mode=%s", job->attempt_number,
@@ -84,7 +86,8 @@ void engine_cancel_given_up(struct engine *engine)
     engine->queues.given_up_count = 0;
     TAILQ_FOREACH(job, &engine->queues.live, link)
     {
-        if (job->wish != WISH_GIVE_UP || job->is_told_to_end)
+        if ((job->wish != WISH_GIVE_UP && job->wish != WISH_CANCEL) ||
+            job->is_told_to_end)
             continue;
         job->is_told_to_end = true;
         executor_cancel(job->executor, job->attempt, CANCEL_TERM);

@@ -62,7 +62,7 @@ static int reattach(struct taking_up *taking_up, struct job *job)
         if (job->wish != WISH_NONE)
             executor_cancel(job->executor, job->attempt, CANCEL_TERM);
     } else if (result == 1) {
-        if (job->wish != WISH_GIVE_UP)
+        if (job->wish != WISH_GIVE_UP && job->wish != WISH_CANCEL)
             job->wish = WISH_INTERRUPT;
         engine_settle_unstarted(engine, job, NULL);
         result = 0;

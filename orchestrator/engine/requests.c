@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "orchestrator/engine/cancel_jobs.h"
 #include "orchestrator/engine/control.h"
 #include "orchestrator/engine/core/pause.h"
 #include "orchestrator/engine/core/source.h"
@@ -21,6 +22,7 @@
 #include "orchestrator/engine/submit.h"
 #include "orchestrator/engine/turn.h"
 #include "orchestrator/run/budget_change.h"
+#include "orchestrator/run/cancel_jobs.h"
 #include "orchestrator/run/control_once.h"
 #include "orchestrator/run/enqueue.h"
 
@@ -322,6 +324,52 @@ static json_t *on_retry(struct engine *engine, const json_t *request,
     return reply;
 }
 
+/* ---- one job's end ---- */
+
+static json_t *cancel(struct engine *engine, const json_t *request,
+                      const int64_t *numbers, size_t count)
+{
+    struct err err;
+    json_t *reply;
+
+    if (!engine_begin(engine))
+        return refuse(engine);
+    if (cancel_jobs(engine->store, engine->run->id, numbers, count, &err) !=
+        0) {
+        if (err.kind == ERR_USAGE)
+            return control_error(&err);
+        engine_break(engine, &err);
+        return refuse(engine);
+    }
+    reply = commit(engine, request, ok());
+    for (size_t i = 0; i < count && !engine->transaction.is_broken; i++)
+        engine_cancel_job(engine, numbers[i]);
+    return reply;
+}
+
+static json_t *on_cancel(struct engine *engine, const json_t *request,
+                         struct control_client *client)
+{
+    const json_t *list = json_object_get(request, "trials");
+    size_t count = json_array_size(list);
+    int64_t *numbers = mem_array(count, sizeof(*numbers));
+    struct err err;
+    json_t *reply;
+
+    (void)client;
+    /* what has just ended has to be over and done with first */
+    if (engine->wind_up.phase == PHASE_RUNNING)
+        engine_commit_now(engine);
+    if (engine->transaction.is_broken || engine->wind_up.phase != PHASE_RUNNING)
+        reply = refuse(engine);
+    else if (read_numbers(list, numbers, &err) != 0)
+        reply = control_error(&err);
+    else
+        reply = cancel(engine, request, numbers, count);
+    free(numbers);
+    return reply;
+}
+
 /* ---- enqueue ---- */
 
 static json_t *enqueue(struct engine *engine, const json_t *request)
@@ -377,7 +425,7 @@ static const struct {
 } requests[] = {
     {"status", on_status},   {"subscribe", on_subscribe}, {"stop", on_stop},
     {"pause", on_pause},     {"resume", on_resume},       {"retry", on_retry},
-    {"enqueue", on_enqueue},
+    {"enqueue", on_enqueue}, {"cancel", on_cancel},
 };
 
 static json_t *unknown(const char *op)

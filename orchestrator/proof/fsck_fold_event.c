@@ -328,9 +328,9 @@ static void job_reopened(struct fsck_fold *fold, struct fsck_fold_row *row,
                          const json_t *detail)
 {
     static const enum job_cell nulled[] = {
-        JOB_CELL_STARTED_MS, JOB_CELL_TOLD,       JOB_CELL_VALUES,
-        JOB_CELL_OUTCOMES,   JOB_CELL_RESOURCE,   JOB_CELL_OUTPUTS,
-        JOB_CELL_CACHE_KEY,  JOB_CELL_CACHED_FROM};
+        JOB_CELL_STARTED_MS, JOB_CELL_TOLD,        JOB_CELL_VALUES,
+        JOB_CELL_OUTCOMES,   JOB_CELL_RESOURCE,    JOB_CELL_OUTPUTS,
+        JOB_CELL_CACHE_KEY,  JOB_CELL_CACHED_FROM, JOB_CELL_CANCEL_ASKED};
     const struct value *place = &row->cells[JOB_CELL_TOLD];
     int64_t told = json_integer_value(json_object_get(detail, "superseded"));
 
@@ -543,17 +543,28 @@ static const struct handler {
     const char *event;
     void (*apply)(struct fsck_fold *fold, json_t *detail);
 } handlers[] = {
-    {"observed", job_observed},         {"attempt_starting", attempt_starting},
-    {"attempt_queued", attempt_queued}, {"attempt_running", attempt_running},
-    {"attempt_ended", attempt_ended},   {"run_created", run_created},
-    {"run_state", run_state},           {"run_paused", run_paused},
-    {"run_resumed", run_resumed},       {"engine_started", run_engine},
-    {"engine_ended", run_engine},       {"clock_jumped", only_tells},
-    {"node_avoided", only_tells},       {"note", run_note},
-    {"commented", fsck_fold_commented}, {"tagged", fsck_fold_tagged},
-    {"enqueued", fsck_fold_enqueued},   {"answered", only_tells},
-    {"budget_changed", run_budget},     {"revision_changed", run_revision},
+    {"observed", job_observed},
+    {"attempt_starting", attempt_starting},
+    {"attempt_queued", attempt_queued},
+    {"attempt_running", attempt_running},
+    {"attempt_ended", attempt_ended},
+    {"run_created", run_created},
+    {"run_state", run_state},
+    {"run_paused", run_paused},
+    {"run_resumed", run_resumed},
+    {"engine_started", run_engine},
+    {"engine_ended", run_engine},
+    {"clock_jumped", only_tells},
+    {"node_avoided", only_tells},
+    {"note", run_note},
+    {"commented", fsck_fold_commented},
+    {"tagged", fsck_fold_tagged},
+    {"enqueued", fsck_fold_enqueued},
+    {"answered", only_tells},
+    {"budget_changed", run_budget},
+    {"revision_changed", run_revision},
     {"time_used_up", only_tells},
+    {"cancel_asked", fsck_fold_cancel_asked},
 };
 
 static bool apply(struct fsck_fold *fold, json_t *detail)

@@ -45,6 +45,7 @@ void fsck_fold_set_from_detail(struct fsck_fold *fold, enum image image,
                                struct fsck_fold_row *row, json_t *detail);
 /* Of events by which people add something. */
 void fsck_fold_commented(struct fsck_fold *fold, json_t *detail);
+void fsck_fold_cancel_asked(struct fsck_fold *fold, json_t *detail);
 void fsck_fold_tagged(struct fsck_fold *fold, json_t *detail);
 void fsck_fold_enqueued(struct fsck_fold *fold, json_t *detail);
 /* Of a job that begins: the setting that was enqueued for it. */

@@ -27,6 +27,11 @@ void fsck_fold_commented(struct fsck_fold *fold, json_t *detail)
     set_remark(fold, RUN_CELL_COMMENT, JOB_CELL_COMMENT, detail);
 }
 
+void fsck_fold_cancel_asked(struct fsck_fold *fold, json_t *detail)
+{
+    set_remark(fold, RUN_CELL_TAGS, JOB_CELL_CANCEL_ASKED, detail);
+}
+
 void fsck_fold_tagged(struct fsck_fold *fold, json_t *detail)
 {
     set_remark(fold, RUN_CELL_TAGS, JOB_CELL_TAGS, detail);

@@ -296,6 +296,7 @@ static void end_job(struct deciding *deciding, struct judged *job,
 static void reopen_job(struct deciding *deciding, struct judged *job)
 {
     job->is_final = false;
+    job->is_cancel_asked = false;
     job->is_scheduled = false;
     job->decision = DECIDE_CONTINUE;
     free(job->retries_used);
@@ -339,12 +340,14 @@ static int decide(struct deciding *deciding, struct judged *job,
     if (job->has_end)
         result = deciding_check_end(deciding, job, event);
     else if (event == EVENT_STOPPED || event == EVENT_CANCELLED)
-        result = deciding_may_stop(deciding, replay_life(deciding->replay))
-                     ? 0
-                     : deciding_differ(
-                           deciding, job->number,
-                           "recorded '%s', but the budget was not used up",
-                           job_event_names[event]);
+        result =
+            job->is_cancel_asked ||
+                    deciding_may_stop(deciding, replay_life(deciding->replay))
+                ? 0
+                : deciding_differ(
+                      deciding, job->number,
+                      "recorded '%s', but the budget was not used up",
+                      job_event_names[event]);
     job->has_end = false;
     job->is_paused = event == EVENT_PAUSED;
     end_job(deciding, job, detail);
@@ -522,6 +525,8 @@ static int on_job_event(struct deciding *deciding, const json_t *detail)
                                "no event of its creation");
     if (strcmp(event->event, "attempt_ended") == 0)
         keep_end(deciding, job, detail);
+    if (strcmp(event->event, "cancel_asked") == 0)
+        job->is_cancel_asked = true;
     if (strcmp(event->event, "observed") == 0)
         observe(job, detail);
     return word < 0 ? 0 : decide(deciding, job, (enum job_event)word, detail);

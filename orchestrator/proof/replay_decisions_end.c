@@ -136,6 +136,8 @@ static enum job_wish find_wish(const struct judged *job, enum job_event event)
         return job->decision == DECIDE_STOP ? WISH_GIVE_UP : WISH_STOP;
     if (event == EVENT_INTERRUPTED)
         return WISH_INTERRUPT;
+    if (event == EVENT_CANCELLED && job->is_cancel_asked)
+        return WISH_CANCEL;
     return job->is_scheduled &&
                    (event == EVENT_PAUSED || event == EVENT_SUCCEEDED)
                ? WISH_PAUSE

@@ -32,6 +32,7 @@ struct judged {
     bool is_paused;
     /* The last one of its schedule that it has not followed yet. */
     enum decision decision;
+    bool is_cancel_asked; /* by its user, alone */
     bool is_final;
     enum job_state state; /* when final */
     double value, violation;

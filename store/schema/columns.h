@@ -124,7 +124,8 @@ enum stored_as {
     X(JOB_CELL_CACHE_KEY, cache_key, TEXT_OR_NULL, cache_key)                  \
     X(JOB_CELL_CACHED_FROM, cached_from, INT, cached_from)                     \
     X(JOB_CELL_COMMENT, comment, TEXT_OR_NULL, comment)                        \
-    X(JOB_CELL_TAGS, tags, TEXT_OR_NULL, tags) /* a sorted JSON list */
+    X(JOB_CELL_TAGS, tags, TEXT_OR_NULL, tags) /* a sorted JSON list */        \
+    X(JOB_CELL_CANCEL_ASKED, cancel_asked, FLAG, is_cancel_asked)
 
 #define ATTEMPT_COLUMNS(KEY, X)                                                \
     KEY(ATTEMPT_CELL_ID, id, INT, id)                                          \

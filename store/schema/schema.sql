@@ -161,6 +161,8 @@ CREATE TABLE job (
     -- What people noted of it, and its tags, as in run.
     comment TEXT,
     tags TEXT,
+    -- 1 where its user ends it alone, as soon as that can be. NULL: no.
+    cancel_asked INTEGER,
     UNIQUE (run_id, number)
 ) STRICT;
 

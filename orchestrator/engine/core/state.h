@@ -61,6 +61,7 @@ struct engine_queues {
     int64_t reopened_count; /* jobs in memory that their user put back */
     int64_t paused_trials;  /* by the schedule; not in memory */
     int64_t given_up_count; /* by it, since the last commit */
+    int64_t cancel_count;   /* not live ones that their user ends, at most */
     bool has_more_to_dispatch;
 };
 

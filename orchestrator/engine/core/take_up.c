@@ -54,6 +54,15 @@ static void place(struct taking_up *taking_up, struct job *job,
     engine_wait(engine, job);
 }
 
+static void take_up_cancel(struct engine *engine, struct job *job,
+                           const struct trial_row *row)
+{
+    if (!row->is_cancel_asked)
+        return;
+    job->wish = WISH_CANCEL;
+    engine->queues.cancel_count++;
+}
+
 struct job *taking_up_trial(struct taking_up *taking_up,
                             const struct trial_row *row, enum job_state state)
 {
@@ -63,6 +72,7 @@ struct job *taking_up_trial(struct taking_up *taking_up,
     job->id = row->job;
     job->state = state;
     job->is_scheduled = row->resource > 0;
+    take_up_cancel(engine, job, row);
     job->resource = row->resource;
     job->parent = row->parent;
     if (engine->experiment->schedule.is_on && !job->is_scheduled)
@@ -99,6 +109,7 @@ struct job *taking_up_job(struct taking_up *taking_up,
     job->state = state;
     job->copy = row->copy;
     job->round = row->round;
+    take_up_cancel(taking_up->engine, job, row);
     job->cache_key =
         row->cache_key != NULL ? mem_copy_string(row->cache_key) : NULL;
     if (step_text_parse(taking_up->engine->run->workflow, (size_t)row->step,

@@ -9,6 +9,7 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "orchestrator/engine/core/announce.h"
+#include "orchestrator/engine/core/cancel_step.h"
 #include "orchestrator/engine/core/log.h"
 #include "orchestrator/engine/core/queues.h"
 #include "orchestrator/engine/core/tally.h"
@@ -176,7 +177,11 @@ void flow_job_ended(struct engine *engine, struct job *job,
                     UNUSED const struct feedback_item *item)
 {
     json_t *rounds = steps_end_job(engine->steps, job);
+    const struct step *step = &engine->steps->workflow->steps[job->step];
 
+    if (step->kills_copies &&
+        flow_is_lost(engine->steps->flow, (size_t)job->step))
+        engine_cancel_step(engine, job->step);
     if (rounds != NULL)
         begin_round(engine, job, rounds);
     else

@@ -7,6 +7,8 @@
 static const char *const distributions[] = {"replicated", "sharded", NULL};
 static const char *const growths[] = {"linear", "sqrt", NULL};
 
+static const char *const fail_fast_words[] = {"kill", NULL};
+
 static const struct schema_key text_element = {
     .name = "text",
     .type = SCHEMA_TEXT,
@@ -532,9 +534,11 @@ const struct schema_key workflow_step_keys[] = {
     },
     {
         .name = "fail_fast",
-        .type = SCHEMA_BOOL,
+        .type = SCHEMA_BOOL | SCHEMA_TEXT,
+        .choices = fail_fast_words,
         .doc = "Whether no further copy starts after too many have failed "
-               "for the step to succeed. Running copies always finish.",
+               "for the step to succeed. Running copies finish; kill stops "
+               "them, too.",
         .fallback = "true",
         .example = "false",
     },

@@ -519,6 +519,8 @@ static void build_flow(struct step_build *s)
     flow->priority = conf_read_int(map, "priority", 0);
     flow->parallel = conf_read_int(map, "parallel", 0);
     flow->starts_all = !conf_read_bool(map, "fail_fast", true);
+    s->step->kills_copies =
+        strcmp(conf_read_text(map, "fail_fast", ""), "kill") == 0;
     if (s->step->kind == STEP_FAIL)
         return;
     build_success(s);

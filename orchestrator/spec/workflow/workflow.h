@@ -135,7 +135,8 @@ struct step {
     const struct matrix_axis
         *axes; /* a matrix: their product, the last fastest */
     size_t axis_count;
-    int64_t copies; /* `copies`, hosts of one job; 1 without; then no axes */
+    bool kills_copies; /* those that run when it cannot succeed any more */
+    int64_t copies;    /* `copies`, hosts of one job; 1 without; then no axes */
     struct job_spec task;
     const struct conf_node *command;     /* or `shell`, in the file; or NULL */
     const struct conf_node *environment; /* `env`, in the file; or NULL */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/engine/core/cancel_step.h"
+
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "orchestrator/engine/core/transaction.h"
+
+/* Whether the job of a step is now to end. */
+static bool ask(struct engine *engine, struct job *job, int64_t step)
+{
+    struct err err;
+
+    if (job->step != step || job->wish != WISH_NONE || job->has_ended)
+        return false;
+    if (!engine_begin(engine) ||
+        store_ask_cancel(engine->store, engine->run->id, job->id,
+                         clock_wall_ms(), &err) != 0) {
+        engine_break(engine, &err);
+        return false;
+    }
+    job->wish = WISH_CANCEL;
+    return true;
+}
+
+void engine_cancel_step(struct engine *engine, int64_t step)
+{
+    struct job_list *const idle[] = {IDLE_LISTS(engine)};
+    struct job *job;
+
+    for (size_t i = 0; i < ARRAY_LEN(idle); i++) {
+        TAILQ_FOREACH(job, idle[i], link)
+        engine->queues.cancel_count += ask(engine, job, step);
+    }
+    TAILQ_FOREACH(job, &engine->queues.live, link)
+    engine->queues.given_up_count += ask(engine, job, step);
+}

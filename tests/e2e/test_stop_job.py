@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""smtune stop RUN --job: one job ends for good, and the run goes on."""
+
+import os
+import signal
+
+import pytest
+
+from programs import wait_until
+
+HOLD = """\
+touch on.$SMTUNE_JOB
+while [ ! -e go ]; do sleep 0.02; done
+echo loss=${{ x }}
+"""
+
+
+def on(smtune, *numbers):
+    wait_until(lambda: all((smtune.directory / f"on.{n}").exists()
+                           for n in numbers), what=f"trials {numbers}")
+
+
+def go(smtune):
+    (smtune.directory / "go").touch()
+
+
+def proved(smtune, run):
+    smtune.ok("fsck")
+    smtune.ok("replay", run)
+
+
+@pytest.mark.quick
+@pytest.mark.sanitized
+def test_a_trial_that_runs(smtune, experiment):
+    engine = smtune.start("run", experiment(HOLD, trials=3, parallel=2))
+    on(smtune, 1, 2)
+    assert "1 job is stopped" in smtune("stop", "exp", "--job", 1).stderr
+    on(smtune, 3)
+    go(smtune)
+    assert engine.wait(30) == 0
+    assert smtune.states("exp") == ["cancelled", "succeeded", "succeeded"]
+    assert [a["cause"] for a in smtune.json("show", "exp", 1)["attempts"]] == \
+        ["cancelled"]
+    proved(smtune, "exp")
+
+
+@pytest.mark.parametrize("keys", [{"search": "auto"}, {"search": "tpe"}])
+def test_the_search_goes_on_without_it(smtune, experiment, keys):
+    engine = smtune.start("run", experiment(HOLD, trials=6, parallel=2, **keys))
+    on(smtune, 1, 2)
+    smtune.ok("stop", "exp", "--job", 2)
+    go(smtune)
+    assert engine.wait(60) == 0
+    assert sorted(smtune.states("exp")) == ["cancelled"] + ["succeeded"] * 5
+    proved(smtune, "exp")
+
+
+def test_a_trial_that_waits_for_its_retry(smtune, experiment):
+    path = experiment(f"test $SMTUNE_JOB != 1 || exit 7\n{HOLD}", trials=2,
+                      retry="[{match: exit, max: 3, delay: 1h}]")
+    engine = smtune.start("run", path)
+    on(smtune, 2)
+    wait_until(lambda: "waiting" in smtune.states("exp"))
+    smtune.ok("stop", "exp", "--job", 1)
+    go(smtune)
+    assert engine.wait(30) == 0
+    assert smtune.states("exp") == ["cancelled", "succeeded"]
+    proved(smtune, "exp")
+
+
+def test_a_copy_of_a_step_by_its_name(smtune, write):
+    path = write("w.yaml", """\
+        version: 1
+        name: flow
+        steps:
+          a:
+            matrix: {i: [1, 2]}
+            shell: "touch on.$SMTUNE_JOB; while [ ! -e go ]; do sleep 0.02; done"
+            may_fail: true
+            fail_fast: false
+          b: {needs: a, when: all_done, command: "true"}
+        """)
+    engine = smtune.start("run", path)
+    on(smtune, 1, 2)
+    smtune.ok("stop", "flow", "--job", "a[1]")
+    go(smtune)
+    assert engine.wait(30) == 0
+    assert smtune.states("flow") == ["succeeded", "cancelled", "succeeded"]
+    then, = [a["then"] for a in smtune.json("why", "flow", "a[1]")["attempts"]]
+    assert "stopped by smtune: it is over" == then
+    proved(smtune, "flow")
+
+
+def test_without_an_engine_it_is_recorded(smtune, experiment):
+    """And heeded by the next one, which ends what still runs."""
+    engine = smtune.start("run", experiment(HOLD, trials=2, parallel=2))
+    on(smtune, 1, 2)
+    os.kill(engine.pid, signal.SIGKILL)
+    engine.wait()
+    assert "as soon as it resumes" in \
+        smtune("stop", "exp", "--job", 1).stderr
+    smtune.ok("fsck")
+    engine = smtune.start("resume", "exp")
+    wait_until(lambda: smtune.states("exp")[0] == "cancelled")
+    go(smtune)
+    assert engine.wait(30) == 0
+    assert smtune.states("exp") == ["cancelled", "succeeded"]
+    proved(smtune, "exp")
+    smtune.ok("retry", "exp", 1)
+    assert smtune.states("exp") == ["succeeded", "succeeded"]
+    proved(smtune, "exp")
+
+
+def test_what_cannot_be_stopped(smtune, experiment):
+    smtune.ok("run", experiment("echo loss=1", trials=1))
+    result = smtune("stop", "exp", "--job", 1)
+    assert result.returncode == 2
+    assert "job 1 is succeeded: it cannot be stopped" in result.stderr
+    assert "no job 7" in smtune("stop", "exp", "--job", 7).stderr
+    assert "--job takes one RUN" in \
+        smtune("stop", "exp", "exp", "--job", 1).stderr
+    proved(smtune, "exp")
+
+
+# ---- fail_fast: kill ----
+
+@pytest.mark.sanitized
+@pytest.mark.parametrize("retry", ["[]", "[{match: cancelled, max: 1}]"])
+def test_the_copies_of_a_step_that_has_failed(smtune, write, retry):
+    """Those that run and those that wait; no rule starts them again."""
+    path = write("w.yaml", f"""\
+        version: 1
+        name: flow
+        steps:
+          a:
+            matrix: {{i: [1, 2, 3, 4]}}
+            parallel: 2
+            shell: |
+              touch on.${{{{ i }}}}
+              while [ ! -e on.2 ]; do sleep 0.02; done
+              test ${{{{ i }}}} != 1 && sleep 600
+            fail_fast: kill
+            retry: {retry}
+          b: {{command: "sleep 1"}}
+        """)
+    assert smtune("run", path, timeout=60).returncode == 1
+    rows = [row for row in smtune.json("trials", "flow") if row["job"] != "b"]
+    assert [row["state"] for row in rows] == ["failed", "cancelled"]
+    states = {s["name"]: s["state"] for s in smtune.json("status", "flow")["steps"]}
+    assert states == {"a": "failed", "b": "succeeded"}
+    proved(smtune, "flow")
+
+
+def test_as_long_as_it_may_succeed_its_copies_run(smtune, write):
+    path = write("w.yaml", """\
+        version: 1
+        name: flow
+        steps:
+          a:
+            matrix: {i: [1, 2, 3]}
+            shell: "test ${{ i }} != 1 && sleep 0.5"
+            success_if: 2
+            fail_fast: kill
+        """)
+    smtune.ok("run", path)
+    assert smtune.states("flow") == ["failed", "succeeded", "succeeded"]
+    proved(smtune, "flow")
+
+
+def test_a_wrong_word_is_refused(smtune, write):
+    result = smtune("validate", write("w.yaml", """\
+        version: 1
+        steps: {a: {copies: 2, command: "true", fail_fast: kil}}
+        """))
+    assert "did you mean 'kill'" in result.stderr
