@@ -81,6 +81,29 @@ def test_killed_engine_is_seen(serve, page, watched, smtune):
     page.see("6 succeeded", ".run-head")
 
 
+# A stream of events that opens when the test says so.
+SLOW_STREAM = """
+window.EventSource = class extends EventTarget {
+  constructor() { super(); window.stream = this; }
+  close() {}
+}"""
+
+
+def test_live_is_shown_once_the_server_is_heard(fill, serve, page):
+    fill("a", "minimize", 5)
+    script = page.driver.execute_cdp_cmd(
+        "Page.addScriptToEvaluateOnNewDocument", {"source": SLOW_STREAM})
+    try:
+        page.login(serve().operator)
+        page.see("a\n")
+        assert page.text(".live") == ""
+        page.js("stream.onopen()")
+        page.see("live", ".topbar")
+    finally:
+        page.driver.execute_cdp_cmd(
+            "Page.removeScriptToEvaluateOnNewDocument", script)
+
+
 def test_silent_server_is_told_and_comes_back(fill, serve, page):
     fill("a", "minimize", 5)
     dashboard = serve()

@@ -21,9 +21,10 @@ export interface Handlers {
 const SILENCE_MAX_MS = 15_000; // the server says something every 10 s
 const RETRY_MS = [500, 1000, 2000, 4000];
 
-// When the server was last heard; 0: never. And whether it is there.
+// When the server was last heard; 0: never. And whether it is lost: it has said
+// nothing for too long. Before its first word it is neither heard nor lost.
 export const heardMs = signal(0);
-export const isConnected = signal(true);
+export const isLost = signal(false);
 
 interface Listener {
   readonly run: number;
@@ -45,7 +46,7 @@ const later = (run: () => void, ms: number) => {
 
 function heard(): void {
   heardMs.value = Date.now();
-  isConnected.value = true;
+  isLost.value = false;
   failures = 0;
   later(lost, SILENCE_MAX_MS);
 }
@@ -59,7 +60,7 @@ const on = (name: keyof Handlers) => (event: MessageEvent<string>) => {
 
 function lost(): void {
   source?.close();
-  isConnected.value = false;
+  isLost.value = true;
   later(open, RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)]);
 }
 

@@ -2,7 +2,7 @@
 // The bar at the top, and the one that says that there is no connection.
 import { useEffect } from "preact/hooks";
 import { isArchive } from "../api";
-import { heardMs, isConnected } from "../live";
+import { heardMs, isLost } from "../live";
 import { href, path, visit } from "../url";
 import { announce } from "./announce";
 import { ArchiveNote } from "./archive_note";
@@ -72,7 +72,7 @@ function Crumb() {
 
 function Connection() {
   if (isArchive()) return <ArchiveNote />;
-  if (!isConnected.value) return null;
+  if (isLost.value || heardMs.value === 0) return null;
   return (
     <span class="live">
       <span>live</span>
@@ -118,7 +118,7 @@ export function TopBar() {
 }
 
 export function LostBar() {
-  const lost = !isConnected.value;
+  const lost = isLost.value;
   useEffect(() => {
     if (!lost) return undefined;
     announce("disconnected");
