@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/value.h"
+#include "store/attempt_totals.h"
 #include "store/schema/columns.h"
 
 struct store;
@@ -75,11 +76,9 @@ int store_each_job(struct store *store, int64_t run, int64_t since,
 
 /* What there are several of in a job. */
 enum cell_kind {
-    CELL_PARAM,   /* index as in run_param, value */
-    CELL_VALUE,   /* as in run_objective; a real that may be null */
-    CELL_OUTCOME, /* as in run_outcome; likewise */
-    CELL_ATTEMPT, /* its number, null */
-    CELL_USED,    /* an attempt's number, how much resource it used or null */
+    CELL_PARAM,       /* index as in run_param, value */
+    CELL_VALUE,       /* as in run_objective; a real that may be null */
+    CELL_OUTCOME,     /* as in run_outcome; likewise */
     CELL_OBSERVATION, /* its rung (-1: none), the resource */
     CELL_KIND_COUNT
 };
@@ -102,5 +101,12 @@ int store_each_cell(struct store *store, enum cell_kind kind,
                     const struct job_ids *jobs,
                     int (*cell)(void *user, const struct cell_row *cell),
                     void *user, struct err *err);
+
+/* What the attempts of these jobs come to, job by job; place as in a cell_row.
+ * Jobs without one are left out. */
+int store_each_attempt_totals(struct store *store, const struct job_ids *jobs,
+                              int (*row)(void *user, size_t place,
+                                         const struct attempt_totals *totals),
+                              void *user, struct err *err);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/value.h"
+#include "store/attempt_totals.h"
 #include "store/schema/columns.h"
 
 struct buf;
@@ -90,8 +91,8 @@ struct trial_row {
     size_t outcome_count;       /* 0: none yet */
     const struct value *params; /* [param_count] in the run's order */
     size_t param_count;
-    int64_t attempts;
-    int64_t reached;      /* the resource that it used, as is known; 0: none */
+    struct attempt_totals attempts; /* started_ms is of the last one */
+    int64_t reached; /* the resource that it came to, as is known; 0: none */
     int64_t reached_rung; /* the highest that it was looked at; -1: none */
 };
 
@@ -108,8 +109,8 @@ struct trial_query {
     const char *tag;   /* NULL: with any, or none */
     int64_t number;    /* 0: all */
     int64_t limit;     /* 0: none */
-    bool results_only; /* no params, attempts is 0, and it is not said what was
-                          reached: much quicker */
+    bool results_only; /* no params, and none of attempts, and it is not said
+                          what was reached: much quicker */
 };
 
 int store_each_trial(struct store *store, const struct trial_query *query,

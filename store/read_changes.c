@@ -139,10 +139,6 @@ static const char *const select_cells[CELL_KIND_COUNT] = {
                    " ORDER BY job_id",
     [CELL_OUTCOME] = "SELECT job_id, idx, value, 0 FROM job_outcome" OF_JOBS
                      " ORDER BY job_id",
-    [CELL_ATTEMPT] = "SELECT job_id, number, NULL, 0 FROM attempt" OF_JOBS
-                     " ORDER BY job_id",
-    [CELL_USED] = "SELECT job_id, number, resource_used, 0 FROM attempt" OF_JOBS
-                  " ORDER BY job_id",
     [CELL_OBSERVATION] =
         "SELECT job_id, ifnull(rung, -1), resource, 0 FROM observation" OF_JOBS
         " ORDER BY job_id",
@@ -220,6 +216,81 @@ int store_each_cell(struct store *store, enum cell_kind kind,
     for (size_t from = 0; from < jobs->count && result == 0; from += length) {
         length = span_length(jobs, from);
         result = read_span(&reader, jobs, from, length);
+    }
+    sqlite3_finalize(reader.statement);
+    return result;
+}
+
+/* ---- attempts ---- */
+
+struct totals_reader {
+    struct store *store;
+    sqlite3_stmt *statement;
+    int (*row)(void *user, size_t place, const struct attempt_totals *totals);
+    void *user;
+    struct attempt_totals totals;
+    int64_t job; /* whose they are; 0: none yet */
+    struct err *err;
+};
+
+static int hand_out_totals(struct totals_reader *reader, size_t place)
+{
+    return reader->job == 0 ? 0
+                            : reader->row(reader->user, place, &reader->totals);
+}
+
+static int read_totals(struct totals_reader *reader, const struct job_ids *jobs,
+                       size_t from, size_t length)
+{
+    sqlite3_stmt *statement = reader->statement;
+    int64_t first = jobs->ids[from];
+    int result;
+
+    reader->job = 0;
+    sqlite3_bind_int64(statement, 1, first);
+    sqlite3_bind_int64(statement, 2, jobs->ids[from + length - 1]);
+    while ((result = store_step(reader->store, statement, reader->err)) > 0) {
+        int64_t job = sqlite3_column_int64(statement, 0);
+
+        if (job != reader->job) {
+            result =
+                hand_out_totals(reader, from + (size_t)(reader->job - first));
+            if (result != 0)
+                break;
+            attempt_totals_init(&reader->totals);
+            reader->job = job;
+        }
+        attempt_totals_add(&reader->totals, statement, 1);
+    }
+    sqlite3_reset(statement);
+    return result != 0
+               ? result
+               : hand_out_totals(reader, from + (size_t)(reader->job - first));
+}
+
+int store_each_attempt_totals(struct store *store, const struct job_ids *jobs,
+                              int (*row)(void *user, size_t place,
+                                         const struct attempt_totals *totals),
+                              void *user, struct err *err)
+{
+    struct totals_reader reader = {
+        .store = store,
+        .statement =
+            store_query(store,
+                        "SELECT job_id, " ATTEMPT_TOTALS_CELLS
+                        " FROM attempt" OF_JOBS " ORDER BY job_id, number",
+                        NULL, 0, err),
+        .row = row,
+        .user = user,
+        .err = err};
+    int result = 0;
+    size_t length;
+
+    if (reader.statement == NULL)
+        return -1;
+    for (size_t from = 0; from < jobs->count && result == 0; from += length) {
+        length = span_length(jobs, from);
+        result = read_totals(&reader, jobs, from, length);
     }
     sqlite3_finalize(reader.statement);
     return result;

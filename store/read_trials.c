@@ -28,12 +28,8 @@
 #define JOB_NAME(cell, column, kind, member) "job.\"" #column "\", "
 #define SELECT_JOBS                                                            \
     "SELECT " JOB_COLUMNS(JOB_NAME, JOB_NAME)                                  \
-    " iif(?5, 0, (SELECT count(*) FROM attempt WHERE job_id = job.id)),"       \
-    " iif(" IS_BARE ", 0, max("                                                \
-    "   ifnull((SELECT max(resource) FROM observation"                         \
-    "     WHERE job_id = job.id), 0),"                                         \
-    "   ifnull((SELECT max(resource_used) FROM attempt"                        \
-    "     WHERE job_id = job.id), 0))),"                                       \
+    " iif(" IS_BARE ", 0, ifnull((SELECT max(resource) FROM observation"       \
+    "   WHERE job_id = job.id), 0)),"                                          \
     " iif(" IS_BARE ", -1, ifnull((SELECT max(rung) FROM observation"          \
     "   WHERE job_id = job.id), -1)) FROM "
 
@@ -75,6 +71,9 @@ static const char failed[] =
     SELECT_JOBS "job WHERE job.run_id = ?1" OF_QUERY
     " AND job.state = 'failed' ORDER BY job.number";
 
+static const char select_attempts[] =
+    "SELECT " ATTEMPT_TOTALS_CELLS " FROM attempt"
+    " WHERE job_id = ?1 ORDER BY number";
 static const char select_params[] =
     "SELECT idx, value, is_bool FROM param_value WHERE job_id = ?1";
 static const char select_values[] =
@@ -88,7 +87,7 @@ struct reading {
     const struct trial_query *query;
     int (*row)(void *user, const struct trial_row *trial);
     void *user;
-    sqlite3_stmt *params, *values, *outcomes;
+    sqlite3_stmt *params, *values, *outcomes, *attempts;
     struct value *param; /* [param_count] */
     double *value;       /* [objective_count] */
     double *outcome;     /* [outcome_count] */
@@ -180,13 +179,29 @@ static int read_reals(struct reading *reading, sqlite3_stmt *statement,
     return row;
 }
 
+static int read_attempts(struct reading *reading, struct trial_row *trial)
+{
+    sqlite3_stmt *statement = reading->attempts;
+    int row;
+
+    attempt_totals_init(&trial->attempts);
+    if (reading->query->results_only)
+        return 0;
+    sqlite3_bind_int64(statement, 1, trial->job);
+    while ((row = store_step(reading->store, statement, reading->err)) > 0)
+        attempt_totals_add(&trial->attempts, statement, 0);
+    sqlite3_reset(statement);
+    if (trial->attempts.reached > trial->reached)
+        trial->reached = trial->attempts.reached;
+    return row;
+}
+
 /* What SELECT_JOBS adds to the columns, in its order. */
-enum { AT_ATTEMPTS = JOB_COLUMN_COUNT, AT_REACHED, AT_REACHED_RUNG };
+enum { AT_REACHED = JOB_COLUMN_COUNT, AT_REACHED_RUNG };
 
 static void read_job(sqlite3_stmt *statement, struct trial_row *row)
 {
     COLUMN_READS(JOB_COLUMNS)
-    row->attempts = sqlite3_column_int64(statement, AT_ATTEMPTS);
     row->reached = sqlite3_column_int64(statement, AT_REACHED);
     row->reached_rung = sqlite3_column_int64(statement, AT_REACHED_RUNG);
 }
@@ -199,7 +214,8 @@ static int hand_out(struct reading *reading, sqlite3_stmt *jobs)
                               .param_count = reading->param_count};
 
     read_job(jobs, &trial);
-    if ((reading->param_count > 0 && read_params(reading, trial.job) < 0) ||
+    if (read_attempts(reading, &trial) < 0 ||
+        (reading->param_count > 0 && read_params(reading, trial.job) < 0) ||
         read_reals(reading, reading->values, trial.job,
                    (struct reals){reading->value, &trial.value_count,
                                   reading->objective_count}) < 0 ||
@@ -297,6 +313,10 @@ static int prepare(struct reading *reading)
         mem_array(reading->objective_count, sizeof(*reading->value));
     reading->outcome =
         mem_array(reading->outcome_count, sizeof(*reading->outcome));
+    reading->attempts =
+        store_query(store, select_attempts, NULL, 0, reading->err);
+    if (reading->attempts == NULL)
+        return -1;
     reading->params = store_query(store, select_params, NULL, 0, reading->err);
     if (reading->params == NULL)
         return -1;
@@ -322,6 +342,7 @@ int store_each_trial(struct store *store, const struct trial_query *query,
     result = prepare(&reading);
     if (result == 0)
         result = read_in_order(&reading);
+    sqlite3_finalize(reading.attempts);
     sqlite3_finalize(reading.params);
     sqlite3_finalize(reading.values);
     sqlite3_finalize(reading.outcomes);

@@ -210,6 +210,12 @@ static void add_took(const struct progress_trial *trial, struct buf *out)
         return;
     buf_add_string(out, "  ");
     units_add_duration(trial->duration_ms, out);
+    if (trial->last_duration_ms == 0 ||
+        trial->last_duration_ms == trial->duration_ms)
+        return;
+    buf_add_string(out, " (last attempt ");
+    units_add_duration(trial->last_duration_ms, out);
+    buf_add_char(out, ')');
 }
 
 /* A trial of an experiment that succeeded has one, NaN or not. */

@@ -48,14 +48,15 @@ struct progress_trial {
     int64_t number;
     const char *job; /* of a workflow: its name, "train[3]"; NULL: a trial */
     const char *state;
-    int64_t resource;   /* that it came to, or goes on to; 0: no schedule */
-    const char *cause;  /* shown where the trial did not succeed; or NULL */
-    const char *text;   /* why, in words, or NULL */
-    double value;       /* NaN: none */
-    const char *others; /* other objectives and outcomes, "b=2 c=3"; or NULL */
-    int64_t duration_ms;
-    const char *params; /* as best_params, or NULL */
-    bool is_best;       /* or on the front, now */
+    int64_t resource;    /* that it came to, or goes on to; 0: no schedule */
+    const char *cause;   /* shown where the trial did not succeed; or NULL */
+    const char *text;    /* why, in words, or NULL */
+    double value;        /* NaN: none */
+    const char *others;  /* other objectives and outcomes, "b=2 c=3"; or NULL */
+    int64_t duration_ms; /* of all attempts together; 0: none has ended */
+    int64_t last_duration_ms; /* of the last one; 0: not known */
+    const char *params;       /* as best_params, or NULL */
+    bool is_best;             /* or on the front, now */
     bool is_infeasible, will_retry;
     const char *again; /* how often it has started so, without a retry; NULL or
                           "": it does not */

@@ -187,9 +187,7 @@ static int add_best(void *user, const struct trial_row *trial)
     for (size_t i = 0; i < table->outcomes; i++)
         *cell++ = i < trial->outcome_count ? value_real(trial->outcomes[i])
                                            : value_null();
-    *cell++ = trial->ended_ms > 0 && trial->started_ms > 0
-                  ? value_int(trial->ended_ms - trial->started_ms)
-                  : value_null();
+    *cell++ = value_int_if(trial->attempts.count > 0, trial->attempts.ran_ms);
     for (size_t i = 0; i < table->params; i++)
         *cell++ = i < trial->param_count ? trial->params[i] : value_null();
     return output_row(table->output, table->cells, table->err);

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "cli/show/run/run_view.h"
 #include "orchestrator/job/states.h"
@@ -92,11 +91,10 @@ static int add_row(void *user, const struct trial_row *trial)
     struct listing *listing = user;
     const struct run_view *view = listing->view;
     struct value *cell = listing->cells;
-    int64_t end_ms = trial->ended_ms > 0 ? trial->ended_ms : clock_wall_ms();
 
     *cell++ = value_int(trial->number);
     *cell++ = value_text(trial->state);
-    *cell++ = value_int_if(trial->started_ms > 0, end_ms - trial->started_ms);
+    *cell++ = value_int_unless(trial_ran_ms(view, trial), -1);
     for (size_t i = 0; i < view->objective_count; i++) {
         if (find_value(listing, trial, i, cell++) != 0)
             return -1;

@@ -33,11 +33,13 @@ struct store;
  * integer that is not known is 0.
  *
  *   number u32; job f64 (its id); state u8 words; cause u8 words; created,
- *   started, ended f64; attempts u16; violation f64; value:METRIC f64;
+ *   started, ended, duration (of all attempts), last_started, last_duration
+ *   (of the last one), f64; attempts u16; violation f64; value:METRIC f64;
  *   outcome:METRIC f64; param:NAME f64, or u16 words where any of its values is
  *   a text or a bool (a column that turns into words by a later row makes all
  *   who have it as numbers start again: "since" is 0 in their next answer);
- *   bracket, rung, resource, reached f64; parent, same_as u32
+ *   bracket, rung, resource, reached, used (by all attempts), last_used (by
+ *   the last one) f64; parent, same_as u32
  *   of a workflow: step u16 words; copy, round u32
  *   tags u16 words: all of the row's, "good, slow"
  *

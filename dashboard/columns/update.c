@@ -81,8 +81,13 @@ static void forget_cells(struct update *update, size_t row)
 {
     struct columns *columns = update->columns;
 
+    static const enum fixed_column times[] = {
+        STARTED, DURATION, LAST_STARTED, LAST_DURATION,
+        REACHED, USED,     LAST_USED};
+
     put(update, ATTEMPTS, row, 0);
-    put(update, REACHED, row, (double)NAN);
+    for (size_t i = 0; i < ARRAY_LEN(times); i++)
+        put(update, times[i], row, (double)NAN);
     for (size_t i = columns->values; i < columns->params; i++)
         column_put(&columns->columns[i], row, (double)NAN);
 }
@@ -116,7 +121,6 @@ static void put_job(struct update *update, size_t row,
     column_put_word(&columns->columns[STATE], row, job->state);
     column_put_word(&columns->columns[CAUSE], row, job->cause);
     put(update, CREATED, row, unless(job->created_ms, 0));
-    put(update, STARTED, row, unless(job->started_ms, 0));
     put(update, ENDED, row, unless(job->ended_ms, 0));
     put(update, VIOLATION, row,
         columns->outcome_count > 0 ? job->violation : (double)NAN);
@@ -195,26 +199,39 @@ static int take_outcome(void *user, const struct cell_row *cell)
     return 0;
 }
 
-static int take_reached(void *user, const struct cell_row *cell)
+static void reach(struct update *update, size_t row, double resource)
+{
+    put(update, REACHED, row,
+        fmax(column_get(&update->columns->columns[REACHED], row), resource));
+}
+
+static int take_observation(void *user, const struct cell_row *cell)
 {
     struct update *update = user;
-    size_t row = update->rows[cell->place];
 
-    put(update, REACHED, row,
-        fmax(column_get(&update->columns->columns[REACHED], row),
-             value_number(&cell->value)));
+    reach(update, update->rows[cell->place], value_number(&cell->value));
     return 0;
 }
 
-static int take_attempt(void *user, const struct cell_row *cell)
+static int take_attempts(void *user, size_t place,
+                         const struct attempt_totals *totals)
 {
     struct update *update = user;
-    struct column *attempts = &update->columns->columns[ATTEMPTS];
-    size_t row = update->rows[cell->place];
-    double before = column_get(attempts, row);
+    size_t row = update->rows[place];
+    bool is_scheduled = !update->columns->columns[BRACKET].is_hidden;
 
-    column_put(attempts, row, isnan(before) ? 1 : before + 1);
-    return take_reached(user, cell);
+    put(update, ATTEMPTS, row, (double)totals->count);
+    put(update, STARTED, row, unless(totals->first_started_ms, 0));
+    put(update, LAST_STARTED, row, unless(totals->last_started_ms, 0));
+    put(update, LAST_DURATION, row, unless(totals->last_ran_ms, -1));
+    if (totals->ran_ms > 0 || totals->last_ran_ms >= 0)
+        put(update, DURATION, row, (double)totals->ran_ms);
+    if (!is_scheduled)
+        return 0;
+    reach(update, row, unless(totals->reached, 0));
+    put(update, USED, row, unless(totals->used, 0));
+    put(update, LAST_USED, row, unless(totals->last_used, 0));
+    return 0;
 }
 
 static int take_cells(struct update *update)
@@ -230,8 +247,7 @@ static int take_cells(struct update *update)
         {CELL_PARAM, columns->param_count > 0, update->old_count, take_param},
         {CELL_VALUE, columns->value_count > 0, 0, take_value},
         {CELL_OUTCOME, columns->outcome_count > 0, 0, take_outcome},
-        {is_scheduled ? CELL_USED : CELL_ATTEMPT, true, 0, take_attempt},
-        {CELL_OBSERVATION, is_scheduled, 0, take_reached},
+        {CELL_OBSERVATION, is_scheduled, 0, take_observation},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cells); i++) {
@@ -243,7 +259,9 @@ static int take_cells(struct update *update)
                             update, update->err) != 0)
             return -1;
     }
-    return 0;
+    return store_each_attempt_totals(
+        update->store, &(struct job_ids){update->jobs, update->count},
+        take_attempts, update, update->err);
 }
 
 /* ---- both ---- */

@@ -189,6 +189,8 @@ void engine_on_ended(void *user, const struct attempt_exit *end)
     job->end = *end;
     if (end->started_ms == 0 && job->state == JOB_RUNNING)
         job->end.started_ms = job->started_ms;
+    if (job->end.started_ms > 0 && end->ended_ms > job->end.started_ms)
+        job->ran_ms += end->ended_ms - job->end.started_ms;
     if (end->node[0] == '\0')
         memcpy(job->end.node, job->node, sizeof(job->node));
     job->has_ended = true;

@@ -106,7 +106,8 @@ static struct engine_trial describe(const struct engine *engine,
         .outcomes = job->outcomes,
         .point = job->point,
         .resource = job->reached > 0 ? job->reached : job->paused_at,
-        .duration_ms =
+        .duration_ms = job->ran_ms,
+        .last_duration_ms =
             end->started_ms > 0 ? end->ended_ms - end->started_ms : 0,
         .is_best = job->is_new_best,
         .is_feasible =

@@ -167,6 +167,8 @@ json_t *status_json_from_trial(const struct experiment *experiment,
     json_object_set_new(json, "cause", json_from_text(trial->cause));
     json_object_set_new(json, "text", json_from_text(trial->text));
     json_object_set_new(json, "duration_ms", json_integer(trial->duration_ms));
+    json_object_set_new(json, "last_duration_ms",
+                        json_integer(trial->last_duration_ms));
     json_object_set_new(json, "will_retry", json_boolean(trial->will_retry));
     json_object_set_new(json, "again", json_from_text(trial->again));
     if (trial->step == NULL)
@@ -253,6 +255,7 @@ static int read_trial(struct status_json *live,
         .cause = to_text(json, "cause"),
         .text = to_text(json, "text"),
         .duration_ms = to_integer(json, "duration_ms"),
+        .last_duration_ms = to_integer(json, "last_duration_ms"),
         .will_retry = json_is_true(json_object_get(json, "will_retry")),
         .again = to_text(json, "again"),
     };

@@ -102,6 +102,7 @@ struct job {
     int64_t due_ms;  /* waiting: when it may start, clock_monotonic_ms() */
     int64_t wait_ms; /* how long its last retry was to wait */
     int64_t started_ms;
+    int64_t ran_ms; /* all of its attempts that have ended, together */
     enum job_wish wish;
     bool has_ended; /* `end` holds; its files may not be read to the end yet */
     bool has_more;  /* to be read at once */

@@ -422,10 +422,18 @@ SELECT
             ORDER BY p.idx
         )
     ) AS params,
-    strftime('%Y-%m-%dT%H:%M:%fZ', job.started_ms / 1000.0, 'unixepoch')
-        AS started,
+    (
+        SELECT
+            strftime(
+                '%Y-%m-%dT%H:%M:%fZ', min(started_ms) / 1000.0, 'unixepoch'
+            )
+        FROM attempt
+        WHERE job_id = job.id
+    ) AS started,
     strftime('%Y-%m-%dT%H:%M:%fZ', job.ended_ms / 1000.0, 'unixepoch')
         AS ended,
+    (SELECT sum(ended_ms - started_ms) FROM attempt WHERE job_id = job.id)
+        AS duration_ms,
     job.cause AS cause,
     (SELECT count(*) FROM attempt WHERE job_id = job.id) AS attempts,
     CASE WHEN EXISTS (SELECT 1 FROM job_value WHERE job_id = job.id)
@@ -536,8 +544,14 @@ SELECT
     coalesce(job.cause, run_step.reason) AS why,
     job.rounds AS rounds,
     job.outputs AS outputs,
-    strftime('%Y-%m-%dT%H:%M:%fZ', job.started_ms / 1000.0, 'unixepoch')
-        AS started,
+    (
+        SELECT
+            strftime(
+                '%Y-%m-%dT%H:%M:%fZ', min(started_ms) / 1000.0, 'unixepoch'
+            )
+        FROM attempt
+        WHERE job_id = job.id
+    ) AS started,
     strftime(
         '%Y-%m-%dT%H:%M:%fZ',
         iif(job.id IS NULL, run_step.ended_ms, job.ended_ms) / 1000.0,

@@ -75,7 +75,8 @@ def test_views_say_what_the_tables_hold(database):
         '{"lr":0.05,"width":2,"optimizer":"adam","nesterov":false,'
         '"momentum":null,"decay":1.0e-05,"layers":3,"dropout":0.5,'
         '"batch":128,"epochs":27}',
-        "2026-01-01T00:00:02.000Z", "2026-01-01T00:00:03.000Z", "ok", 1, 1,
+        "2026-01-01T00:00:02.000Z", "2026-01-01T00:00:03.000Z", 1000, "ok",
+        1, 1,
         "{}", None, None)
     assert database.execute("SELECT state, cause, attempts, value FROM trial"
                             " WHERE run = 'other' AND number = 10"

@@ -174,7 +174,8 @@ def test_trials(smtune, fill):
     trials = smtune.json("trials", "r")
     assert [t["id"] for t in trials] == list(range(1, 31))
     assert list(trials[1]) == ["id", "state", "value", "params", "started",
-                               "ended", "cause", "attempts"]
+                               "ended", "duration_ms", "cause", "attempts",
+                               "last_started", "last_duration_ms"]
     assert trials[1]["params"] == {
         "lr": 0.05, "width": 2, "optimizer": "adam", "nesterov": False,
         "momentum": None, "decay": 1e-05, "layers": 3, "dropout": 0.5,
@@ -257,7 +258,8 @@ def test_export(smtune, fill, tmp_path):
     fill()
     rows = list(csv.DictReader(io.StringIO(smtune.ok("export", "r"))))
     assert list(rows[0]) == ["id", "state", "value", *PARAMS, "started",
-                             "ended", "cause", "attempts"]
+                             "ended", "duration_ms", "cause", "attempts",
+                             "last_started", "last_duration_ms"]
     assert len(rows) == 30
     assert float(rows[2]["value"]) == 1 / 3
     assert rows[1]["momentum"] == "" and rows[1]["nesterov"] == "false"

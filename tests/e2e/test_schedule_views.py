@@ -90,8 +90,8 @@ def test_trials_say_how_far_they_came(smtune, nine):
     assert {t["bracket"] for t in trials} == {0}
     assert {t["parent"] for t in trials} == {None}
     assert trials[1]["value"] == 66
-    assert smtune.ok("trials", "exp").split("\n")[0].split()[:7] == [
-        "id", "state", "loss", "resource", "bracket", "rung", "parent"]
+    assert smtune.ok("trials", "exp").split("\n")[0].split()[:8] == [
+        "id", "state", "loss", "resource", "used", "bracket", "rung", "parent"]
     rows = list(csv.DictReader(io.StringIO(smtune.ok("export", "exp"))))
     assert rows[1]["resource"] == "3" and rows[1]["rung"] == "1"
 

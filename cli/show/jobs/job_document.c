@@ -137,23 +137,12 @@ static const struct table_column job_columns[] = {
     {"started", NULL, COLUMN_TIME, NULL},
     {"ended", NULL, COLUMN_TIME, NULL},
     {"duration_ms", "duration", COLUMN_DURATION, NULL},
+    {"last_started", "last started", COLUMN_TIME, NULL},
+    {"last_duration_ms", "last duration", COLUMN_DURATION, NULL},
     {"retry_at", NULL, COLUMN_TIME, NULL},
     {"cached_from", "result of", COLUMN_TEXT, NULL},
     {"directory", "files", COLUMN_TEXT, NULL},
 };
-
-static int64_t took_ms(const struct job_document *this,
-                       const struct trial_row *job)
-{
-    bool is_live = this->view->engine_pid > 0 &&
-                   strcmp(job->state, job_state_names[JOB_RUNNING]) == 0;
-
-    if (job->started_ms == 0)
-        return -1;
-    if (job->ended_ms != 0)
-        return job->ended_ms - job->started_ms;
-    return is_live ? clock_wall_ms() - job->started_ms : -1;
-}
 
 static int add_fields(const struct job_document *this,
                       const struct trial_row *job)
@@ -166,6 +155,8 @@ static int add_fields(const struct job_document *this,
     char *command = job_command(this->view, this->steps, job);
     bool is_due =
         strcmp(job->state, job_state_names[JOB_WAITING]) == 0 && job->due_ms;
+    /* People have the list of attempts. */
+    bool shows_last = this->cli->output != OUTPUT_TABLE;
     struct buf name = BUF_INIT;
     int status;
 
@@ -186,9 +177,12 @@ static int add_fields(const struct job_document *this,
             value_text_unless_empty(
                 command != NULL ? command : command_of(this, job->step)),
             value_int(job->created_ms),
-            value_int(job->started_ms),
+            value_int(job->attempts.first_started_ms),
             value_int(job->ended_ms),
-            value_int_if(took_ms(this, job) >= 0, took_ms(this, job)),
+            value_int_unless(trial_ran_ms(this->view, job), -1),
+            value_int(shows_last ? job->attempts.last_started_ms : 0),
+            value_int_unless(
+                shows_last ? trial_last_ran_ms(this->view, job) : -1, -1),
             value_int(is_due ? job->due_ms : 0),
             value_text_unless_empty(cached),
             value_text(directory),
@@ -352,17 +346,17 @@ static int add_copy(void *user, const struct trial_row *job)
     if (job->step != this->step)
         return 0;
     run_jobs_print_name(&this->steps->list, job, &name);
-    status = document_row(
-        this->document,
-        (const struct value[ARRAY_LEN(copy_columns)]){
-            value_int(job->number),
-            value_text(buf_text(&name)),
-            value_text(job->state),
-            value_text_unless_empty(job->cause),
-            value_int(job->attempts),
-            value_int_if(took_ms(this, job) >= 0, took_ms(this, job)),
-        },
-        this->err);
+    status =
+        document_row(this->document,
+                     (const struct value[ARRAY_LEN(copy_columns)]){
+                         value_int(job->number),
+                         value_text(buf_text(&name)),
+                         value_text(job->state),
+                         value_text_unless_empty(job->cause),
+                         value_int(job->attempts.count),
+                         value_int_unless(trial_ran_ms(this->view, job), -1),
+                     },
+                     this->err);
     buf_clear(&name);
     return status;
 }

@@ -30,6 +30,8 @@ static const struct table_column columns[] = {
     {"cached_from", NULL, COLUMN_NUMBER, NULL},
     {"rounds", NULL, COLUMN_JSON, NULL},
     {"outputs", NULL, COLUMN_JSON, NULL},
+    {"last_started", NULL, COLUMN_TIME, NULL},
+    {"last_duration_ms", NULL, COLUMN_DURATION, NULL},
 };
 
 enum { FOR_PEOPLE = 7 };
@@ -38,6 +40,7 @@ struct job_rows {
     const struct job_filter *filter;
     int64_t step; /* -1: any */
     int64_t rows;
+    const struct run_view *view;
     const struct step_list *list;
     struct output *output;
     struct err *err;
@@ -47,15 +50,14 @@ static int print_row(struct job_rows *rows, const struct trial_row *job,
                      const char *name)
 {
     bool has_step = job->step >= 0 && (size_t)job->step < rows->list->count;
-    bool has_ended = job->started_ms > 0 && job->ended_ms > 0;
     const struct value cells[ARRAY_LEN(columns)] = {
         value_int(job->number),
         value_text(name),
         value_text(job->state),
         value_text_or_null(job->cause),
-        value_int(job->attempts),
-        value_int(job->started_ms),
-        value_int_if(has_ended, job->ended_ms - job->started_ms),
+        value_int(job->attempts.count),
+        value_int(job->attempts.first_started_ms),
+        value_int_unless(trial_ran_ms(rows->view, job), -1),
         value_int(job->ended_ms),
         value_text_or_null(has_step ? rows->list->lines[job->step].name : NULL),
         value_int_if(job->step >= 0, job->copy),
@@ -63,6 +65,8 @@ static int print_row(struct job_rows *rows, const struct trial_row *job,
         value_int_if(job->cached_from > 0, job->cached_from),
         value_text_or_null(job->rounds),
         value_text_or_null(job->outputs),
+        value_int(job->attempts.last_started_ms),
+        value_int_unless(trial_last_ran_ms(rows->view, job), -1),
     };
 
     return output_row(rows->output, cells, rows->err);
@@ -107,8 +111,11 @@ int job_table_print(const struct cli *cli, const struct run_view *view,
                     const struct job_filter *filter, struct err *err)
 {
     struct run_steps steps;
-    struct job_rows rows = {
-        .filter = filter, .step = -1, .list = &steps.list, .err = err};
+    struct job_rows rows = {.filter = filter,
+                            .step = -1,
+                            .view = view,
+                            .list = &steps.list,
+                            .err = err};
     int status = run_steps_load(&steps, view->store, view->row.id, err);
 
     if (status == 0 && filter->step != NULL)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "cli/show/jobs/notes_and_tags.h"
@@ -14,6 +15,7 @@
 
 struct trial_document {
     struct document *document;
+    bool is_for_people;
     struct trial_table table;
     struct err *err;
 };
@@ -26,7 +28,9 @@ static int add_trial(void *user, const struct trial_row *trial)
     const struct value *cells = trial_table_cells(&this->table, trial);
 
     return document_fields(this->document, NULL, this->table.columns, cells,
-                           this->table.count, this->err);
+                           this->is_for_people ? this->table.for_people
+                                               : this->table.count,
+                           this->err);
 }
 
 /* ---- its attempts ---- */
@@ -39,17 +43,29 @@ static const struct table_column attempt_columns[] = {
     {"signal", NULL, COLUMN_NUMBER, NULL},
     {"started", NULL, COLUMN_TIME, NULL},
     {"ended", NULL, COLUMN_TIME, NULL},
+    {"duration_ms", "duration", COLUMN_DURATION, NULL},
     {"cpu_ms", "cpu", COLUMN_DURATION, NULL},
     {"max_rss_bytes", "memory", COLUMN_BYTES, NULL},
     {"directory", NULL, COLUMN_TEXT, NULL},
     {"text", NULL, COLUMN_TEXT, NULL},
+    {"used", NULL, COLUMN_NUMBER, NULL}, /* of the schedule's resource */
 };
 
 struct attempt_list {
     struct document *document;
     struct place_list places;
+    bool is_live; /* it has an engine */
     struct err *err;
 };
+
+static int64_t attempt_ran_ms(const struct attempt_list *list,
+                              const struct attempt_row *attempt)
+{
+    if (attempt->started_ms == 0 || (attempt->ended_ms == 0 && !list->is_live))
+        return -1;
+    return (attempt->ended_ms != 0 ? attempt->ended_ms : clock_wall_ms()) -
+           attempt->started_ms;
+}
 
 static int add_attempt(void *user, const struct attempt_row *attempt)
 {
@@ -64,10 +80,12 @@ static int add_attempt(void *user, const struct attempt_row *attempt)
         value_int_if(attempt->signal != 0, attempt->signal),
         value_int(attempt->started_ms),
         value_int(attempt->ended_ms),
+        value_int_unless(attempt_ran_ms(list, attempt), -1),
         value_int_if(was_measured, attempt->cpu_ms),
         value_int_if(was_measured, attempt->max_rss_bytes),
         value_text(attempt->directory),
         value_text_unless_empty(attempt->text),
+        value_int_unless(attempt->resource_used, 0),
     };
 
     return place_list_row(&list->places, list->document, cells, attempt,
@@ -78,11 +96,12 @@ int trial_document_add_attempts(struct document *document,
                                 const struct run_view *view, int64_t job,
                                 struct err *err)
 {
-    struct attempt_list list = {.document = document, .err = err};
+    struct attempt_list list = {
+        .document = document, .is_live = view->engine_pid > 0, .err = err};
+    size_t count = ARRAY_LEN(attempt_columns) - !view->row.is_scheduled;
 
-    if (place_list_init(&list.places, attempt_columns,
-                        ARRAY_LEN(attempt_columns), &view->row, view->store,
-                        job, err) < 0)
+    if (place_list_init(&list.places, attempt_columns, count, &view->row,
+                        view->store, job, err) < 0)
         return -1;
     document_begin_list(document, "attempts", list.places.columns,
                         list.places.count);
@@ -161,7 +180,9 @@ int trial_document_add(struct document *document, const struct cli *cli,
                        const struct run_view *view, const char *operand,
                        struct err *err)
 {
-    struct trial_document this = {.document = document, .err = err};
+    struct trial_document this = {.document = document,
+                                  .is_for_people = cli->output == OUTPUT_TABLE,
+                                  .err = err};
     struct trial_query query = {.run = view->row.id};
     int64_t job;
     int status;

@@ -90,7 +90,8 @@ static void describe_job(const struct why *why, const struct trial_row *job,
         buf_add_string(out, "it waits until the time of its next attempt");
         break;
     case JOB_RUNNING:
-        buf_printf(out, "its attempt %" PRId64 " is running", job->attempts);
+        buf_printf(out, "its attempt %" PRId64 " is running",
+                   job->attempts.count);
         break;
     case JOB_SUCCEEDED:
         buf_add_string(

@@ -161,6 +161,29 @@ int64_t run_duration_ms(const struct run_row *row, const char *state_shown)
     return -1;
 }
 
+int64_t trial_last_ran_ms(const struct run_view *view,
+                          const struct trial_row *trial)
+{
+    const struct attempt_totals *attempts = &trial->attempts;
+
+    if (attempts->last_ran_ms >= 0 || attempts->last_started_ms == 0)
+        return attempts->last_ran_ms;
+    return view->engine_pid > 0 ? clock_wall_ms() - attempts->last_started_ms
+                                : -1;
+}
+
+int64_t trial_ran_ms(const struct run_view *view, const struct trial_row *trial)
+{
+    const struct attempt_totals *attempts = &trial->attempts;
+    int64_t last_ms = trial_last_ran_ms(view, trial);
+
+    if (attempts->last_ran_ms >= 0)
+        return attempts->ran_ms;
+    if (last_ms < 0)
+        return attempts->ran_ms > 0 ? attempts->ran_ms : -1;
+    return attempts->ran_ms + last_ms;
+}
+
 int64_t run_done(const struct run_row *row)
 {
     return row->succeeded + row->nonfinite + row->failed + row->other;

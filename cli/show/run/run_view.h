@@ -63,6 +63,13 @@ bool run_has_succeeded(const struct run_row *row);
 /* How long it took, or takes until now; -1 when nobody knows. */
 int64_t run_duration_ms(const struct run_row *row, const char *state_shown);
 
+/* How long all attempts of a trial, or its last one, ran, until now where one
+ * is running. -1: none has begun, or nobody knows. */
+int64_t trial_ran_ms(const struct run_view *view,
+                     const struct trial_row *trial);
+int64_t trial_last_ran_ms(const struct run_view *view,
+                          const struct trial_row *trial);
+
 /* The number of trials that have come to an end. */
 int64_t run_done(const struct run_row *row);
 

@@ -93,7 +93,7 @@ static int choose_columns(struct trial_list *list)
         return status;
     }
     for (size_t i = 0; i < list->all.count; i++)
-        if (i < list->all.table.count || list->cli->output != OUTPUT_TABLE)
+        if (i < list->all.table.for_people || list->cli->output != OUTPUT_TABLE)
             show(list, i);
     return 0;
 }

@@ -12,20 +12,30 @@ static const struct table_column before[] = {
     {"state", NULL, COLUMN_STATE, NULL},
 };
 
+/* Of all attempts; and of the last one, for programs. */
 static const struct table_column after[] = {
     {"started", NULL, COLUMN_TIME, NULL},
     {"ended", NULL, COLUMN_TIME, NULL},
+    {"duration_ms", "duration", COLUMN_DURATION, NULL},
     {"cause", NULL, COLUMN_TEXT, NULL},
     {"attempts", NULL, COLUMN_NUMBER, NULL},
+    {"last_started", "last started", COLUMN_TIME, NULL},
+    {"last_duration_ms", "last duration", COLUMN_DURATION, NULL},
 };
 
-/* Of a run with a schedule. */
+/* Of a run with a schedule; used: by all attempts. */
 static const struct table_column scheduled[] = {
     {"resource", NULL, COLUMN_NUMBER, NULL},
+    {"used", NULL, COLUMN_NUMBER, NULL},
     {"bracket", NULL, COLUMN_NUMBER, NULL},
     {"rung", NULL, COLUMN_NUMBER, NULL},
     {"parent", NULL, COLUMN_NUMBER, NULL},
 };
+
+static const struct table_column last_used = {"last_used", "last used",
+                                              COLUMN_NUMBER, NULL};
+
+enum { FOR_PROGRAMS = 2 };
 
 static struct table_column *add_values(const struct run_view *view,
                                        struct table_column *column)
@@ -69,9 +79,10 @@ void trial_table_init(struct trial_table *table, const struct run_view *view,
     struct table_column *column;
 
     *table = (struct trial_table){.view = view, .detail = detail};
-    table->count = fixed + view->objective_count + view->outcome_count +
-                   view->param_count + shows_feasible(view, detail) +
-                   (shows_schedule(view, detail) ? ARRAY_LEN(scheduled) : 0);
+    table->count =
+        fixed + view->objective_count + view->outcome_count +
+        view->param_count + shows_feasible(view, detail) +
+        (shows_schedule(view, detail) ? ARRAY_LEN(scheduled) + 1 : 0);
     table->columns = mem_array(table->count, sizeof(*table->columns));
     table->cells = mem_array(table->count, sizeof(*table->cells));
     column = table->columns;
@@ -90,6 +101,11 @@ void trial_table_init(struct trial_table *table, const struct run_view *view,
                                           "params"};
     for (size_t i = 0; detail == TRIAL_ALL && i < ARRAY_LEN(after); i++)
         *column++ = after[i];
+    if (shows_schedule(view, detail))
+        *column++ = last_used;
+    table->for_people = detail == TRIAL_ALL ? table->count - FOR_PROGRAMS -
+                                                  shows_schedule(view, detail)
+                                            : table->count;
 }
 
 void trial_table_clear(struct trial_table *table)
@@ -104,6 +120,7 @@ static struct value *fill_schedule(const struct trial_row *trial,
     bool is_looked_at = trial->reached_rung >= 0;
 
     *cell++ = trial->reached > 0 ? value_int(trial->reached) : value_null();
+    *cell++ = value_int_unless(trial->attempts.used, 0);
     *cell++ = trial->bracket >= 0 ? value_int(trial->bracket) : value_null();
     *cell++ = is_looked_at ? value_int(trial->reached_rung) : value_null();
     *cell++ = trial->parent > 0 ? value_int(trial->parent) : value_null();
@@ -141,11 +158,16 @@ const struct value *trial_table_cells(struct trial_table *table,
     for (size_t i = 0; i < table->view->param_count; i++)
         *cell++ = i < trial->param_count ? trial->params[i] : value_null();
     if (table->detail == TRIAL_ALL) {
-        *cell++ = value_int(trial->started_ms);
+        *cell++ = value_int(trial->attempts.first_started_ms);
         *cell++ = value_int(trial->ended_ms);
+        *cell++ = value_int_unless(trial_ran_ms(table->view, trial), -1);
         *cell++ = value_text_or_null(trial->cause);
-        *cell++ = value_int(trial->attempts);
+        *cell++ = value_int(trial->attempts.count);
+        *cell++ = value_int(trial->attempts.last_started_ms);
+        *cell++ = value_int_unless(trial_last_ran_ms(table->view, trial), -1);
     }
+    if (shows_schedule(table->view, table->detail))
+        *cell++ = value_int_unless(trial->attempts.last_used, 0);
     return table->cells;
 }
 

@@ -15,8 +15,8 @@
 
 enum trial_detail {
     TRIAL_SETTING, /* id, value or values, outcomes, params */
-    TRIAL_ALL      /* also state, feasible, what its schedule gave it, started,
-                      ended, cause, attempts */
+    TRIAL_ALL      /* also state, feasible, what its schedule gave it, times,
+                      cause, attempts; and the same of its last attempt */
 };
 
 struct trial_table {
@@ -25,6 +25,7 @@ struct trial_table {
     struct table_column *columns; /* [count] */
     struct value *cells;          /* [count] */
     size_t count;
+    size_t for_people; /* the first so many; those of the last attempt behind */
 };
 
 void trial_table_init(struct trial_table *table, const struct run_view *view,

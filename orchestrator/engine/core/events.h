@@ -26,9 +26,10 @@ struct engine_trial {
     const double *outcomes; /* [outcome_count]; NaN: none */
     const struct value *point;
     int64_t resource; /* that it has reached, or goes on to; 0: no schedule */
-    int64_t duration_ms; /* of its last attempt */
-    bool is_best;        /* the best so far */
-    bool is_feasible;    /* it satisfies the constraints on outcomes */
+    int64_t duration_ms;      /* of its attempts together; 0: none has ended */
+    int64_t last_duration_ms; /* of its last one */
+    bool is_best;             /* the best so far */
+    bool is_feasible;         /* it satisfies the constraints on outcomes */
     bool will_retry;
     const char *again; /* it starts again and spends no retry: "shortage 3 of
                           100", "link 2 of 60"; or "" */

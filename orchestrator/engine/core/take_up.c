@@ -162,6 +162,8 @@ static int on_attempt(void *user, const struct attempt_row *row)
     job->was_cancelled =
         row->cause != NULL &&
         strcmp(row->cause, attempt_cause_names[CAUSE_CANCELLED]) == 0;
+    if (row->started_ms > 0 && row->ended_ms > row->started_ms)
+        job->ran_ms += row->ended_ms - row->started_ms;
     if (row->cause != NULL && row->number > taking_up->superseded.attempts)
         follow_link(job, row);
     if (row->number <= taking_up->superseded.attempts_succeeded)

@@ -24,7 +24,7 @@ const arrays = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float6
 const nones = { u8: 255, u16: 65535, u32: 0, f64: NaN };
 // A copy's number counts from 0, so that 0 is one.
 const noneOf = (name: string, type: NumberType) => (name === "copy" ? 0xffff_ffff : nones[type]);
-const times = new Set(["created", "queued", "started", "ended", "time"]);
+const times = new Set(["created", "queued", "started", "last_started", "ended", "time"]);
 
 const aligned = (bytes: number) => Math.ceil(bytes / ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
 
@@ -76,11 +76,13 @@ export function decodeBlock(bytes: ArrayBuffer): Block {
   return { header, table: makeTable(withDuration(columns), header.rows, header.seq) };
 }
 
-// A column more where there are starts and ends: how long it took, in ms.
+// A column more where there are starts and ends, of attempts: how long each ran,
+// in ms. Trials have it: it is that of all their attempts.
 function withDuration(columns: Column[]): Column[] {
   const started = columns.find(({ name }) => name === "started")?.data;
   const ended = columns.find(({ name }) => name === "ended")?.data;
   if (started === undefined || ended === undefined) return columns;
+  if (columns.some(({ name }) => name === "duration")) return columns;
   const data = new Float64Array(started.length);
   for (let row = 0; row < data.length; row++) data[row] = ended[row] - started[row];
   return [...columns, { name: "duration", kind: "real", data, words: [], none: NaN }];

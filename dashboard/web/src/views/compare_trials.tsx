@@ -12,7 +12,17 @@ import { heldNumber, heldText } from "../url";
 import { labelOf, orderedNames, rowWord, textOf } from "./trial_columns";
 
 const MOST = 40; // side by side
-const NOT_COMPARED = new Set(["number", "job", "created", "started", "ended", "state"]);
+const NOT_COMPARED = new Set([
+  "number",
+  "job",
+  "created",
+  "started",
+  "ended",
+  "last_started",
+  "last_duration",
+  "last_used",
+  "state",
+]);
 
 const heldBaseline = heldNumber("base");
 const heldAll = heldText("all");

@@ -25,7 +25,7 @@ import { TrialParams, TrialValues } from "./trial_setting";
 import { Attempts, Metrics, Missing, Rungs, Why } from "./trial_story";
 
 // What of a row says that its documents are others now.
-const STAMPS = ["state", "attempts", "cause", "started", "ended", "reached", "rung"];
+const STAMPS = ["state", "attempts", "cause", "last_started", "ended", "reached", "rung"];
 
 function stampOf(run: RunModel, row: number): string {
   const table = run.table.value;

@@ -9,11 +9,22 @@ import { formatDuration } from "../shell/format";
 import type { Column, RunModel, Table } from "../types";
 
 const PREFIXES = ["value:", "param:", "outcome:"];
-const QUIET = new Set(["job", "created", "ended", "same_as", "violation"]);
+const QUIET = new Set([
+  "job",
+  "created",
+  "ended",
+  "last_started",
+  "last_duration",
+  "last_used",
+  "same_as",
+  "violation",
+]);
+const DURATIONS = new Set(["duration", "last_duration"]);
 // Those that many runs have nothing in: shown where something is.
 const SELDOM = new Set([
   "resource",
   "reached",
+  "used",
   "bracket",
   "rung",
   "parent",
@@ -25,6 +36,7 @@ const SELDOM = new Set([
 const LAST = [
   "resource",
   "reached",
+  "used",
   "bracket",
   "rung",
   "parent",
@@ -32,6 +44,9 @@ const LAST = [
   "cause",
   "started",
   "duration",
+  "last_started",
+  "last_duration",
+  "last_used",
 ];
 
 const about: Record<string, string> = {
@@ -42,11 +57,15 @@ const about: Record<string, string> = {
   created: "time of the suggestion",
   started: "start of the first attempt",
   ended: "end of the last attempt",
-  duration: "time from start to end",
+  duration: "time of all attempts together",
+  last_started: "start of the last attempt",
+  last_duration: "time of the last attempt",
   attempts: "number of attempts",
   violation: "violation of the constraints on metrics",
   resource: "resource up to which it may run",
   reached: "resource reached",
+  used: "resource used by all attempts together",
+  last_used: "resource used by the last attempt",
   bracket: "bracket of the schedule",
   rung: "last rung reached",
   parent: "trial with the checkpoint that it started from",
@@ -115,7 +134,7 @@ export function namesOf(text: string, table: Table): string[] {
 // What a cell says.
 export function textOf(column: Column, row: number): string {
   const number = column.data[row];
-  if (column.name === "duration") return Number.isNaN(number) ? "" : formatDuration(number);
+  if (DURATIONS.has(column.name)) return Number.isNaN(number) ? "" : formatDuration(number);
   if (column.kind === "time") return formatTime(number);
   return cellText(column, row);
 }

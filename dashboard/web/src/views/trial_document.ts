@@ -40,6 +40,9 @@ export interface JobDocument {
   id: number;
   state: string;
   cause: string | null;
+  started: string | null; // its first attempt
+  duration_ms: number | null; // of all attempts
+  used?: number | null; // of the schedule's resource
   attempts: Attempt[];
   metrics: LastMetric[];
   rungs?: RungReached[];

@@ -107,6 +107,17 @@ function AttemptFacts({
   );
 }
 
+// What all attempts come to together.
+function AllAttempts({ run, job }: { run: RunModel; job: JobDocument }) {
+  const unit = run.document.value.schedule?.resource ?? "";
+  const parts = [
+    `${formatMany(job.attempts.length, "attempt")} since ${formatTime(timeOf(job.started))}`,
+    ...(job.duration_ms === null ? [] : [`${formatDuration(job.duration_ms)} together`]),
+    ...(job.used ? [`${formatNumber(job.used)} ${unitOf(unit, job.used)} used`] : []),
+  ];
+  return <p class="muted">{parts.join(", ")}</p>;
+}
+
 export function Attempts({
   run,
   job,
@@ -126,6 +137,7 @@ export function Attempts({
       : null;
   return (
     <>
+      {attempts.length > 1 && <AllAttempts run={run} job={job} />}
       {attempts.length > 1 && (
         <div class="btns" role="group" aria-label="Attempts">
           {attempts.map((one) => (
