@@ -174,17 +174,10 @@ static int print_checkpoints(const struct run_view *view, struct err *err)
 static int show_best_setting(const struct cli *cli, const struct run_view *view,
                              const struct options *chosen, struct err *err)
 {
-    int64_t replicates = view->row.repeats;
-
-    if (replicates <= 1)
-        return show_best(cli, view, chosen, err);
-    if (chosen->columns != NULL)
-        return err_set(err, ERR_USAGE,
-                       "run '%s' evaluates each setting %" PRId64
-                       " times: --columns is for single trials (smtune trials "
-                       "%s --sort best)",
-                       view->row.name, replicates, view->row.name);
-    return replicates_show_best(cli, view, replicates, chosen->count, err);
+    return view->row.repeats > 1
+               ? replicates_show_best(cli, view, chosen->columns, chosen->count,
+                                      err)
+               : show_best(cli, view, chosen, err);
 }
 
 static int exec_best(const struct cli *cli, const void *options,
@@ -218,9 +211,9 @@ const struct cmd cmd_best = {
                "Pareto front: all trials that no other trial beats in one "
                "objective without being worse in another. A plot shows "
                "two objectives. With `repeats`, settings are "
-               "compared by the mean of their trials, and the deviation "
-               "of a single trial is shown. Settings with missing trials "
-               "come last.\n\n"
+               "compared by the mean of their trials. Their metrics "
+               "are means, too, and the deviation of a single trial is "
+               "shown. Settings with missing trials come last.\n\n"
                "--command prints the command of the trial with its "
                "values, ready for a shell. With a schedule it runs to the "
                "last resource. It expects to start in the folder that "

@@ -166,6 +166,12 @@ static void add_outcome(const struct progress *progress,
         buf_printf(out, ", starts again (%s)", trial->again);
 }
 
+/* Behind "best": settings are compared by their means. */
+static const char *best_of(const struct progress_snapshot *now)
+{
+    return now->has_repeats ? " single" : "";
+}
+
 static void add_standing(const struct progress_trial *trial,
                          const struct progress_snapshot *now, struct buf *out)
 {
@@ -176,10 +182,10 @@ static void add_standing(const struct progress_trial *trial,
         buf_printf(out, "%s%" PRId64 " on the front; ",
                    is_best ? "new of " : "", now->front);
     else if (is_best)
-        buf_add_string(out, "new best; ");
+        buf_printf(out, "new best%s; ", best_of(now));
     else if (now->best_trial > 0)
-        buf_printf(out, "best %.6g, trial %" PRId64 "; ", now->best,
-                   now->best_trial);
+        buf_printf(out, "best%s %.6g, trial %" PRId64 "; ", best_of(now),
+                   now->best, now->best_trial);
     add_count(now, out);
     buf_add_string(out, now->metric == NULL ? " steps)" : ")");
 }
@@ -370,7 +376,7 @@ static void add_best(const struct progress *progress,
     if (now->front > 0)
         buf_printf(out, "  %" PRId64 " on the Pareto front; best ", now->front);
     else
-        buf_add_string(out, "  best ");
+        buf_printf(out, "  best%s ", best_of(now));
     buf_add_string(out, now->metric);
     if (now->best_trial == 0) {
         buf_add_string(out, ": none yet");

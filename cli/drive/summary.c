@@ -23,6 +23,7 @@
 #include "cli/drive/failed_jobs.h"
 #include "cli/drive/hint.h"
 #include "cli/show/run/front_view.h"
+#include "cli/show/run/replicates.h"
 #include "cli/show/run/run_view.h"
 #include "cli/term/output.h"
 #include "cli/term/plot.h"
@@ -47,6 +48,7 @@ struct summary {
     int64_t started_ms, ended_ms;
     int64_t trials, succeeded, nonfinite, infeasible, failed, stopped, running;
     int64_t best_trial; /* 0: none */
+    int64_t repeats;    /* of a setting; 0: 1 */
     char **params;
     char **metrics, **goals;
     char **outcomes; /* the metrics of constraints, NULL-ended */
@@ -78,6 +80,7 @@ static int keep_run(void *user, const struct run_row *row)
     summary->nonfinite = row->nonfinite;
     summary->infeasible = row->infeasible;
     summary->best_trial = row->best_trial;
+    summary->repeats = row->repeats;
     summary->failed = row->failed;
     summary->stopped = row->stopped;
     summary->running = row->running;
@@ -274,17 +277,38 @@ struct points {
     size_t count, capacity;
 };
 
+static void keep_point(struct points *points, int64_t trial, double value)
+{
+    points->items = mem_grow(points->items, points->count, &points->capacity,
+                             sizeof(*points->items));
+    points->items[points->count++] = (struct plot_point){trial, value};
+}
+
 static int add_point(void *user, const struct trial_row *trial)
 {
     struct points *points = user;
 
     if (trial->value_count == 0 || trial->violation > 0.0)
         return 0;
-    points->items = mem_grow(points->items, points->count, &points->capacity,
-                             sizeof(*points->items));
-    points->items[points->count++] =
-        (struct plot_point){trial->number, trial->values[0]};
+    keep_point(points, trial->number, trial->values[0]);
     return 0;
+}
+
+static void show_plot(const struct summary *summary,
+                      const struct points *points, const char *metric)
+{
+    struct plot_style style = {TERM_DEFAULT_COLUMNS, PLOT_ROWS, term_is_utf8(),
+                               summary->cli->colour_out};
+    struct buf text = BUF_INIT;
+    int columns =
+        summary->cli->out_is_terminal ? term_columns(STDOUT_FILENO) : 0;
+
+    if (columns > 0)
+        style.columns = columns < PLOT_COLUMNS_MAX ? columns : PLOT_COLUMNS_MAX;
+    plot_best_so_far(points->items, points->count, metric,
+                     strcmp(summary->goals[0], "maximize") == 0, style, &text);
+    printf("\n%s", buf_text(&text));
+    buf_clear(&text);
 }
 
 static int print_plot(const struct summary *summary, struct err *err)
@@ -292,24 +316,60 @@ static int print_plot(const struct summary *summary, struct err *err)
     const struct trial_query query = {
         .run = summary->run, .order = ORDER_NUMBER, .state = "succeeded"};
     struct points points = {NULL, 0, 0};
-    struct plot_style style = {TERM_DEFAULT_COLUMNS, PLOT_ROWS, term_is_utf8(),
-                               summary->cli->colour_out};
-    struct buf text = BUF_INIT;
     int result =
         store_each_trial(summary->store, &query, add_point, &points, err);
-    int columns =
-        summary->cli->out_is_terminal ? term_columns(STDOUT_FILENO) : 0;
 
-    if (columns > 0)
-        style.columns = columns < PLOT_COLUMNS_MAX ? columns : PLOT_COLUMNS_MAX;
-    if (result == 0 && points.count > 1) {
-        plot_best_so_far(points.items, points.count, summary->metrics[0],
-                         strcmp(summary->goals[0], "maximize") == 0, style,
-                         &text);
-        printf("\n%s", buf_text(&text));
-    }
-    buf_clear(&text);
+    if (result == 0 && points.count > 1)
+        show_plot(summary, &points, summary->metrics[0]);
     free(points.items);
+    return result;
+}
+
+/* ---- settings that several trials evaluate ---- */
+
+static int by_trial(const void *left, const void *right)
+{
+    const struct plot_point *a = left, *b = right;
+
+    return (a->trial > b->trial) - (a->trial < b->trial);
+}
+
+/* Of settings with all of their trials. */
+static int plot_means(const struct summary *summary,
+                      const struct run_view *view, struct err *err)
+{
+    struct replicates_mean *means = NULL;
+    struct points points = {NULL, 0, 0};
+    size_t count;
+    char *metric = mem_printf("mean %s", summary->metrics[0]);
+    int result = replicates_rank(view, &means, &count, err);
+
+    for (size_t i = 0; i < count; i++)
+        if (means[i].count == view->row.repeats)
+            keep_point(&points, means[i].first, means[i].mean);
+    if (points.count > 1) {
+        qsort(points.items, points.count, sizeof(*points.items), by_trial);
+        show_plot(summary, &points, metric);
+    }
+    free(points.items);
+    free(metric);
+    free(means);
+    return result;
+}
+
+static int print_best_settings(const struct summary *summary, struct err *err)
+{
+    struct cli cli = *summary->cli;
+    struct run_view view;
+    int result = run_view_open(&view, &cli, summary->name, err);
+
+    cli.output = OUTPUT_TABLE;
+    puts("\nbest settings:");
+    if (result == 0)
+        result = replicates_show_best(&cli, &view, NULL, BEST_SHOWN, err);
+    if (result == 0)
+        result = plot_means(summary, &view, err);
+    run_view_close(&view);
     return result;
 }
 
@@ -399,6 +459,8 @@ static int print_results(const struct summary *summary, struct err *err)
 
     if (summary->metrics[1] != NULL && summary->best_trial > 0)
         return print_front(summary, err);
+    if (summary->repeats > 1 && summary->best_trial > 0)
+        return print_best_settings(summary, err);
     result = print_best(summary, err);
     return result == 0 ? print_plot(summary, err) : result;
 }

@@ -127,6 +127,7 @@ static struct progress_snapshot snapshot_trials(
                       ? status->elapsed_ms / done * (total - done)
                       : -1,
         .best_trial = tally->best_trial,
+        .has_repeats = experiment->search.replicates > 1,
         .best = tally->best,
         .previous_best = watcher->previous_best,
         .best_params = watcher->best_params.length > 0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """`search.duplicates` and `repeats`: settings that come again."""
 
+import re
 import sqlite3
 import statistics
 
@@ -104,6 +105,48 @@ def test_replicates_are_judged_by_their_mean(smtune, run, goal):
     means = [row["value"] for row in ranked]
     assert means == sorted(means, reverse=goal == "maximize")
     smtune.ok("replay", "exp")
+
+
+def test_means_agree_in_all_views(smtune, experiment):
+    """The best single trial is not of the best setting."""
+    result = smtune("run", experiment(
+        """\
+        case $SMTUNE_JOB in 1) v=9;; [23]) v=1;; [456]) v=6;; *) v=5;; esac
+        echo acc=$v seconds=$SMTUNE_JOB size=$((SMTUNE_JOB * 10)); : ${{ x }}
+        """, trials=9, parallel=1, repeats=3, search="grid",
+        objective="{metric: acc, goal: maximize}",
+        outcomes="[{metric: size, max: 1000}]",
+        parameters="{x: {type: ordinal, values: [1, 2, 3]}}"))
+    assert re.search(r"\(best single 9, trial 1; \d/9\)", result.stderr)
+    best = result.stdout.split("best settings:\n")[1].splitlines()
+    assert best[0].split()[:3] == ["id", "acc", "deviation"]
+    assert best[1].split()[:3] == ["4", "6", "0"]
+    assert "mean acc: best so far" in result.stdout
+    shown = smtune.json("best", "exp")
+    assert shown == {"id": 4, "value": 6, "deviation": 0, "replicates": 3,
+                     "outcomes": {"size": 50}, "params": {"x": 2},
+                     "metrics": {"seconds": 5}}
+    del shown["metrics"]
+    for command in "status", "show":
+        assert smtune.json(command, "exp")["best"] == shown
+    assert smtune.json("ls")[0]["best"] == 6
+
+
+def test_columns_of_settings(smtune, experiment):
+    smtune.ok("run", experiment(
+        "echo loss=$SMTUNE_JOB seconds=$((SMTUNE_JOB * 2)); : ${{ x }}",
+        trials=6, parallel=1, repeats=2, search="grid",
+        parameters="{x: {type: categorical, values: [a, b, c]}}"))
+    rows = smtune.ok("best", "exp", "-n", 2, "--columns",
+                     "id,x,seconds,value,deviation", "-o", "csv")
+    assert rows.splitlines() == [
+        "id,x,seconds,value,deviation", "1,a,3,1.5,0.7071067811865476",
+        "3,b,7,3.5,0.7071067811865476"]
+    assert smtune.json("best", "exp", "--columns", "loss,replicates") == {
+        "value": 1.5, "replicates": 2}
+    result = smtune("best", "exp", "--columns", "second")
+    assert result.returncode == 2
+    assert "unknown column 'second' (did you mean 'seconds'?)" in result.stderr
 
 
 def test_a_setting_that_lacks_trials_comes_last(smtune, run):

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/show/run/trial_table.h"
+#include "cli/show/run/trial_columns.h"
+#include "cli/term/document.h"
 
 struct setting {
     int64_t index; /* in the order tried */
@@ -21,6 +22,12 @@ struct settings {
     size_t count, capacity;
 };
 
+static bool counts(const struct trial_row *trial)
+{
+    return trial->value_count > 0 && isfinite(trial->values[0]) &&
+           trial->violation <= 0;
+}
+
 /* Trials come by number, so that a setting's stand together. The sums are
  * those of B. P. Welford, "Note on a method for calculating corrected sums of
  * squares and products", Technometrics 4(3), 1962. */
@@ -31,8 +38,7 @@ static int add_trial(void *user, const struct trial_row *trial)
     struct setting *setting;
     double change;
 
-    if (trial->value_count == 0 || !isfinite(trial->values[0]) ||
-        trial->violation > 0)
+    if (!counts(trial))
         return 0;
     if (settings->count == 0 ||
         settings->items[settings->count - 1].index != index) {
@@ -74,102 +80,200 @@ static int greatest_first(const void *a, const void *b)
     return compare(&left, &right);
 }
 
+static int read_settings(struct settings *settings, const struct run_view *view,
+                         struct err *err)
+{
+    struct trial_query query = {
+        .run = view->row.id, .state = "succeeded", .results_only = true};
+    bool maximize = strcmp(view->goals[0], "maximize") == 0;
+    int status;
+
+    *settings = (struct settings){.replicates = view->row.repeats};
+    status = store_each_trial(view->store, &query, add_trial, settings, err);
+    if (status == 0 && settings->count > 0)
+        qsort(settings->items, settings->count, sizeof(*settings->items),
+              maximize ? greatest_first : smallest_first);
+    return status;
+}
+
+int replicates_rank(const struct run_view *view, struct replicates_mean **means,
+                    size_t *count, struct err *err)
+{
+    struct settings settings;
+    int status = read_settings(&settings, view, err);
+
+    *count = settings.count;
+    *means = mem_array(settings.count, sizeof(**means));
+    for (size_t i = 0; i < settings.count; i++)
+        (*means)[i] = (struct replicates_mean){settings.items[i].first,
+                                               settings.items[i].count,
+                                               settings.items[i].mean};
+    free(settings.items);
+    return status;
+}
+
 /* ---- showing ---- */
 
-enum { ADDED = 2 };
+struct sum {
+    double total;
+    int64_t count;
+};
 
 struct showing {
     const struct cli *cli;
-    struct trial_table table;
-    struct table_column *columns; /* [count]: the table's, and ADDED more */
+    struct trial_columns columns;
+    struct sum *sums; /* [columns.count]: of those that are averaged */
+    size_t *places;   /* [count]: of the columns that are shown */
+    struct table_column *shown;
     struct value *cells;
     size_t count;
-    struct output *output; /* of rows; NULL: one object */
+    struct output *output;     /* of rows, or */
+    struct document *document; /* a part of it, or neither: one object */
     const struct setting *setting;
     struct err *err;
 };
 
-static void start(struct showing *showing, const struct run_view *view)
+static int start(struct showing *showing, const struct run_view *view,
+                 const char *wanted, bool with_metrics)
 {
-    trial_table_init(&showing->table, view, TRIAL_SETTING);
-    showing->count = showing->table.count + ADDED;
-    showing->columns = mem_array(showing->count, sizeof(*showing->columns));
+    struct trial_columns *columns = &showing->columns;
+
+    if (trial_columns_init(columns, view, TRIAL_MEAN, with_metrics,
+                           showing->err) != 0 ||
+        trial_columns_choose(columns, wanted, !with_metrics, &showing->places,
+                             &showing->count) != 0)
+        return -1;
+    showing->sums = mem_array(columns->count, sizeof(*showing->sums));
+    showing->shown = mem_array(showing->count, sizeof(*showing->shown));
     showing->cells = mem_array(showing->count, sizeof(*showing->cells));
-    memcpy(showing->columns, showing->table.columns,
-           showing->table.count * sizeof(*showing->columns));
-    showing->columns[showing->table.count] =
-        (struct table_column){"deviation", NULL, COLUMN_NUMBER, NULL};
-    showing->columns[showing->table.count + 1] =
-        (struct table_column){"replicates", NULL, COLUMN_NUMBER, NULL};
+    for (size_t i = 0; i < showing->count; i++)
+        showing->shown[i] = columns->columns[showing->places[i]];
+    return 0;
 }
 
 static void clear(struct showing *showing)
 {
-    trial_table_clear(&showing->table);
-    free(showing->columns);
+    output_destroy(showing->output);
+    trial_columns_clear(&showing->columns);
+    free(showing->sums);
+    free(showing->places);
+    free(showing->shown);
     free(showing->cells);
 }
 
-static int show_setting(void *user, const struct trial_row *trial)
+static bool is_averaged(const struct table_column *column)
 {
-    struct showing *showing = user;
+    return column->group != NULL && (strcmp(column->group, "metrics") == 0 ||
+                                     strcmp(column->group, "outcomes") == 0);
+}
+
+/* The cells are those of the setting's first trial. */
+static int emit(struct showing *showing)
+{
     const struct setting *setting = showing->setting;
-    struct value *added = showing->cells + showing->table.count;
-    struct trial_row row = *trial;
+    struct trial_columns *columns = &showing->columns;
+    struct value *means = columns->cells + columns->table.means;
     double deviation = sqrt(setting->squares / (double)(setting->count - 1));
 
-    row.values = &setting->mean;
-    memcpy(showing->cells, trial_table_cells(&showing->table, &row),
-           showing->table.count * sizeof(*showing->cells));
-    added[0] = setting->count > 1 ? value_real(deviation) : value_null();
-    added[1] = value_int(setting->count);
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct sum *sum = &showing->sums[i];
+
+        if (sum->count > 0)
+            columns->cells[i] = value_real(sum->total / (double)sum->count);
+        else if (strcmp(columns->columns[i].key, "value") == 0 &&
+                 columns->columns[i].group == NULL)
+            columns->cells[i] = value_real(setting->mean);
+    }
+    means[0] = setting->count > 1 ? value_real(deviation) : value_null();
+    means[1] = value_int(setting->count);
+    for (size_t i = 0; i < showing->count; i++)
+        showing->cells[i] = columns->cells[showing->places[i]];
+    if (showing->document != NULL)
+        return document_fields(showing->document, "best", showing->shown,
+                               showing->cells, showing->count, showing->err);
     return showing->output != NULL
                ? output_row(showing->output, showing->cells, showing->err)
-               : output_object(showing->cli, showing->columns, showing->cells,
+               : output_object(showing->cli, showing->shown, showing->cells,
                                showing->count, showing->err);
 }
 
-static int show(struct showing *showing, const struct run_view *view,
-                const struct settings *settings, size_t shown)
+/* The first trial comes last. */
+static int add_member(void *user, const struct trial_row *trial)
 {
+    struct showing *showing = user;
+    struct trial_columns *columns = &showing->columns;
+
+    if (!counts(trial))
+        return 0;
+    if (trial_columns_fill(columns, trial) != 0)
+        return -1;
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct value *cell = &columns->cells[i];
+
+        if (!is_averaged(&columns->columns[i]) || cell->type == VALUE_NULL)
+            continue;
+        showing->sums[i].total += value_number(cell);
+        showing->sums[i].count++;
+    }
+    return trial->number == showing->setting->first ? emit(showing) : 0;
+}
+
+static int show_setting(struct showing *showing, const struct run_view *view,
+                        const struct setting *setting)
+{
+    struct trial_query query = {.run = view->row.id, .state = "succeeded"};
     int status = 0;
 
-    for (size_t i = 0; i < shown && status == 0; i++) {
-        struct trial_query query = {.run = view->row.id,
-                                    .number = settings->items[i].first};
-
-        showing->setting = &settings->items[i];
-        status = store_each_trial(view->store, &query, show_setting, showing,
+    showing->setting = setting;
+    memset(showing->sums, 0, showing->columns.count * sizeof(*showing->sums));
+    query.number = (setting->index + 1) * view->row.repeats;
+    for (; query.number >= setting->first && status == 0; query.number--)
+        status = store_each_trial(view->store, &query, add_member, showing,
                                   showing->err);
-    }
+    return status;
+}
+
+static int show(struct showing *showing, const struct run_view *view,
+                size_t most)
+{
+    struct settings settings;
+    int status = read_settings(&settings, view, showing->err);
+
+    for (size_t i = 0; i < settings.count && i < most && status == 0; i++)
+        status = show_setting(showing, view, &settings.items[i]);
+    free(settings.items);
     return status;
 }
 
 int replicates_show_best(const struct cli *cli, const struct run_view *view,
-                         int64_t replicates, int64_t count, struct err *err)
+                         const char *columns, int64_t count, struct err *err)
 {
-    struct trial_query query = {.run = view->row.id, .state = "succeeded"};
-    struct settings settings = {.replicates = replicates};
     struct showing showing = {.cli = cli, .err = err};
-    bool maximize = strcmp(view->goals[0], "maximize") == 0;
-    size_t shown = count > 0 ? (size_t)count : 1;
-    int status =
-        store_each_trial(view->store, &query, add_trial, &settings, err);
+    struct output *output;
+    int status = start(&showing, view, columns,
+                       columns != NULL || cli->output != OUTPUT_TABLE);
 
-    if (settings.count > 0)
-        qsort(settings.items, settings.count, sizeof(*settings.items),
-              maximize ? greatest_first : smallest_first);
-    start(&showing, view);
-    if (count > 0)
-        showing.output = output_create(cli, showing.columns, showing.count);
+    if (status == 0 && count > 0)
+        showing.output = output_create(cli, showing.shown, showing.count);
     if (status == 0)
-        status = show(&showing, view, &settings,
-                      shown < settings.count ? shown : settings.count);
-    if (status == 0 && showing.output != NULL)
-        status = output_finish(showing.output, err);
-    else if (showing.output != NULL)
-        output_destroy(showing.output);
+        status = show(&showing, view, count > 0 ? (size_t)count : 1);
+    if (status == 0 && showing.output != NULL) {
+        output = showing.output;
+        showing.output = NULL;
+        status = output_finish(output, err);
+    }
     clear(&showing);
-    free(settings.items);
+    return status;
+}
+
+int replicates_add_best(struct document *document, const struct run_view *view,
+                        struct err *err)
+{
+    struct showing showing = {.document = document, .err = err};
+    int status = start(&showing, view, NULL, false);
+
+    if (status == 0)
+        status = show(&showing, view, 1);
+    clear(&showing);
     return status;
 }

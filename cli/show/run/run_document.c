@@ -10,6 +10,7 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "cli/show/run/front_view.h"
+#include "cli/show/run/replicates.h"
 #include "cli/show/run/trial_table.h"
 #include "orchestrator/run/budget_change.h"
 
@@ -140,6 +141,8 @@ static int add_best_trial(struct document *document,
 
     if (query.number == 0)
         return 0;
+    if (view->row.repeats > 1)
+        return replicates_add_best(document, view, err);
     trial_table_init(&best.table, view, TRIAL_SETTING);
     status = store_each_trial(view->store, &query, add_best, &best, err);
     trial_table_clear(&best.table);

@@ -131,6 +131,53 @@ int trial_columns_find(const struct trial_columns *columns, const char *name,
                         columns->count, ERR_USAGE, columns->err);
 }
 
+static size_t count_names(const char *names)
+{
+    size_t count = 1;
+
+    for (; *names != '\0'; names++)
+        count += *names == ',';
+    return count;
+}
+
+static int find_named(const struct trial_columns *columns, char *names,
+                      size_t *places, size_t *count)
+{
+    char *rest = names;
+    const char *name;
+
+    while ((name = strsep(&rest, ",")) != NULL) {
+        if (*name == '\0')
+            continue;
+        if (trial_columns_find(columns, name, &places[*count]) != 0)
+            return -1;
+        ++*count;
+    }
+    return 0;
+}
+
+int trial_columns_choose(const struct trial_columns *columns,
+                         const char *wanted, bool for_people, size_t **places,
+                         size_t *count)
+{
+    size_t room = wanted != NULL ? count_names(wanted) : columns->count;
+    char *names;
+    int status;
+
+    *places = mem_array(room, sizeof(**places));
+    *count = 0;
+    if (wanted != NULL) {
+        names = mem_copy_string(wanted);
+        status = find_named(columns, names, *places, count);
+        free(names);
+        return status;
+    }
+    for (size_t i = 0; i < columns->count; i++)
+        if (i < columns->table.for_people || !for_people)
+            (*places)[(*count)++] = i;
+    return 0;
+}
+
 static int take_metric(void *user, const struct metric_row *metric)
 {
     struct trial_columns *columns = user;

@@ -42,6 +42,15 @@ int trial_columns_find(const struct trial_columns *columns, const char *name,
  * cells[count]; NULL: it has none. */
 const char *trial_columns_alias(const struct trial_columns *columns);
 
+/*
+ * Which columns are shown, in their order, as places: those of `wanted`, names
+ * with commas between; or (NULL) all, and to people the first alone. The caller
+ * frees *places. -1 (ERR_USAGE): there is no such column.
+ */
+int trial_columns_choose(const struct trial_columns *columns,
+                         const char *wanted, bool for_people, size_t **places,
+                         size_t *count);
+
 /* Fills the cells. -1 where the record cannot be read. */
 int trial_columns_fill(struct trial_columns *columns,
                        const struct trial_row *trial);

@@ -44,57 +44,17 @@ enum { ENOUGH = 1 };
 
 /* ---- what is shown, how it is sorted, which trials ---- */
 
-static void show(struct trial_list *list, size_t place)
-{
-    list->places[list->shown_count] = place;
-    list->shown[list->shown_count++] = list->all.columns[place];
-}
-
-static int show_named(struct trial_list *list, char *names)
-{
-    char *rest = names;
-    const char *name;
-
-    while ((name = strsep(&rest, ",")) != NULL) {
-        size_t place;
-
-        if (*name == '\0')
-            continue;
-        if (trial_columns_find(&list->all, name, &place) != 0)
-            return -1;
-        show(list, place);
-    }
-    return 0;
-}
-
-static size_t count_names(const char *names)
-{
-    size_t count = 1;
-
-    for (; *names != '\0'; names++)
-        count += *names == ',';
-    return count;
-}
-
 static int choose_columns(struct trial_list *list)
 {
-    const char *wanted = list->choice->columns;
-    size_t room = wanted != NULL ? count_names(wanted) : list->all.count;
-    char *names;
-    int status;
-
-    list->shown = mem_array(room, sizeof(*list->shown));
-    list->shown_cells = mem_array(room, sizeof(*list->shown_cells));
-    list->places = mem_array(room, sizeof(*list->places));
-    if (wanted != NULL) {
-        names = mem_copy_string(wanted);
-        status = show_named(list, names);
-        free(names);
-        return status;
-    }
-    for (size_t i = 0; i < list->all.count; i++)
-        if (i < list->all.table.for_people || list->cli->output != OUTPUT_TABLE)
-            show(list, i);
+    if (trial_columns_choose(&list->all, list->choice->columns,
+                             list->cli->output == OUTPUT_TABLE, &list->places,
+                             &list->shown_count) != 0)
+        return -1;
+    list->shown = mem_array(list->shown_count, sizeof(*list->shown));
+    list->shown_cells =
+        mem_array(list->shown_count, sizeof(*list->shown_cells));
+    for (size_t i = 0; i < list->shown_count; i++)
+        list->shown[i] = list->all.columns[list->places[i]];
     return 0;
 }
 

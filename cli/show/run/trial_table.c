@@ -32,6 +32,12 @@ static const struct table_column scheduled[] = {
     {"parent", NULL, COLUMN_NUMBER, NULL},
 };
 
+/* Of a setting that several trials evaluate. */
+static const struct table_column means[] = {
+    {"deviation", NULL, COLUMN_NUMBER, NULL},
+    {"replicates", NULL, COLUMN_NUMBER, NULL},
+};
+
 static const struct table_column last_used = {"last_used", "last used",
                                               COLUMN_NUMBER, NULL};
 
@@ -71,11 +77,16 @@ static struct table_column *add_outcomes(const struct run_view *view,
     return column;
 }
 
+static size_t count_means(enum trial_detail detail)
+{
+    return detail == TRIAL_MEAN ? ARRAY_LEN(means) : 0;
+}
+
 void trial_table_init(struct trial_table *table, const struct run_view *view,
                       enum trial_detail detail)
 {
-    size_t fixed =
-        detail == TRIAL_ALL ? ARRAY_LEN(before) + ARRAY_LEN(after) : 1;
+    size_t fixed = detail == TRIAL_ALL ? ARRAY_LEN(before) + ARRAY_LEN(after)
+                                       : 1 + count_means(detail);
     struct table_column *column;
 
     *table = (struct trial_table){.view = view, .detail = detail};
@@ -90,6 +101,9 @@ void trial_table_init(struct trial_table *table, const struct run_view *view,
     if (detail == TRIAL_ALL)
         *column++ = before[1];
     column = add_values(view, column);
+    table->means = (size_t)(column - table->columns);
+    for (size_t i = 0; i < count_means(detail); i++)
+        *column++ = means[i];
     if (shows_feasible(view, detail))
         *column++ = (struct table_column){"feasible", NULL, COLUMN_TEXT, NULL};
     for (size_t i = 0; shows_schedule(view, detail) && i < ARRAY_LEN(scheduled);
@@ -148,6 +162,8 @@ const struct value *trial_table_cells(struct trial_table *table,
     for (size_t i = 0; i < table->view->objective_count; i++)
         *cell++ = i < trial->value_count ? value_real(trial->values[i])
                                          : value_null();
+    for (size_t i = 0; i < count_means(table->detail); i++)
+        *cell++ = value_null();
     if (shows_feasible(table->view, table->detail))
         *cell++ = trial->value_count > 0 ? value_bool(trial->violation <= 0.0)
                                          : value_null();

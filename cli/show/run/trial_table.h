@@ -15,6 +15,8 @@
 
 enum trial_detail {
     TRIAL_SETTING, /* id, value or values, outcomes, params */
+    TRIAL_MEAN,    /* also deviation, replicates: of the trials of a setting,
+                      for cells[means] and the next one, which are null */
     TRIAL_ALL      /* also state, feasible, what its schedule gave it, times,
                       cause, attempts; and the same of its last attempt */
 };
@@ -25,6 +27,7 @@ struct trial_table {
     struct table_column *columns; /* [count] */
     struct value *cells;          /* [count] */
     size_t count;
+    size_t means;
     size_t for_people; /* the first so many; those of the last attempt behind */
 };
 
