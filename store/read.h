@@ -247,16 +247,27 @@ int store_each_last_metric(struct store *store, int64_t job,
                                       const struct metric_row *metric),
                            void *user, struct err *err);
 
+/*
+ * What is added to a step of the job's curves so that it counts what is done of
+ * the schedule's resource: 1 where an objective has a point at step 0, the
+ * first unit; else 0. -1: the job has no
+ * schedule.
+ */
+int store_first_unit(struct store *store, int64_t job, int64_t *units,
+                     struct err *err);
+
 /* The curves of a metric in a run: of jobs with these numbers. */
 struct point_query {
     int64_t run;
     const char *metric;
     int64_t first, last;
+    bool ends_only; /* the last point of each */
 };
 
 struct point_row {
     int64_t number, time_ms;
     double step, value;
+    double resource; /* step and store_first_unit(); NaN: it has no schedule */
 };
 
 /* By number, each by step. */

@@ -175,6 +175,23 @@ int store_each_last_metric(struct store *store, int64_t job,
         row, user, err);
 }
 
+/* Of a row of the table job. */
+#define FIRST_UNIT                                                             \
+    "iif(first_resource IS NULL, NULL, EXISTS (SELECT 1 FROM run_objective"    \
+    " AS o JOIN metric_name AS n ON n.name = o.metric JOIN metric AS m"        \
+    " ON m.job_id = job.id AND m.name_id = n.id AND m.step = 0"                \
+    " WHERE o.run_id = job.run_id))"
+
+int store_first_unit(struct store *store, int64_t job, int64_t *units,
+                     struct err *err)
+{
+    struct value id = value_int(job);
+
+    return store_query_integer(
+        store, "SELECT ifnull(" FIRST_UNIT ", -1) FROM job WHERE id = ?1", &id,
+        1, units, err);
+}
+
 int store_each_point(struct store *store, const struct point_query *query,
                      int (*row)(void *user, const struct point_row *point),
                      void *user, struct err *err)
@@ -182,13 +199,19 @@ int store_each_point(struct store *store, const struct point_query *query,
     const struct value key[] = {
         value_int(query->run), value_text(query->metric),
         value_int(query->first), value_int(query->last)};
+#define SELECT_POINTS                                                          \
+    "WITH of_run AS MATERIALIZED (SELECT id, number, " FIRST_UNIT " AS unit"   \
+    "  FROM job WHERE run_id = ?1 AND number BETWEEN ?3 AND ?4),"              \
+    " name AS MATERIALIZED (SELECT id FROM metric_name WHERE name = ?2)"       \
+    " SELECT j.number, m.step, m.value, m.time_ms, m.step + j.unit"            \
+    " FROM of_run AS j CROSS JOIN metric AS m ON m.job_id = j.id"              \
+    "  AND m.name_id = (SELECT id FROM name)"
     sqlite3_stmt *statement = store_query(
         store,
-        "SELECT job.number, m.step, m.value, m.time_ms"
-        " FROM job CROSS JOIN metric AS m ON m.job_id = job.id"
-        "  AND m.name_id = (SELECT id FROM metric_name WHERE name = ?2)"
-        " WHERE job.run_id = ?1 AND job.number BETWEEN ?3 AND ?4"
-        " ORDER BY job.number, m.step",
+        query->ends_only ? SELECT_POINTS
+            "  AND m.step = (SELECT max(step) FROM metric WHERE job_id = j.id"
+            "   AND name_id = (SELECT id FROM name)) ORDER BY j.number"
+                         : SELECT_POINTS " ORDER BY j.number, m.step",
         key, 4, err);
     struct point_row point;
     int result;
@@ -200,6 +223,7 @@ int store_each_point(struct store *store, const struct point_query *query,
         point.step = sqlite3_column_double(statement, 1);
         point.value = store_column_real(statement, 2);
         point.time_ms = sqlite3_column_int64(statement, 3);
+        point.resource = store_column_real(statement, 4);
         result = row(user, &point);
         if (result != 0)
             break;

@@ -159,6 +159,8 @@ static void add_record(json_t *json, const struct run_view *view)
     json_object_set_new(json, "engine_pid",
                         json_int_unless(view->engine_pid, 0));
     json_object_set_new(json, "parent", parent_to_json(view));
+    json_object_set_new(json, "repeats",
+                        json_integer(row->repeats > 1 ? row->repeats : 1));
     json_object_set_new(json, "objectives",
                         objectives_to_json(view->metrics, view->goals));
 }

@@ -8,7 +8,8 @@ struct buf;
 
 /*
  * Dots in character cells: 2 x 4 of them in a braille pattern, or one a cell in
- * ASCII. Two layers; where both have dots in a cell, the line is shown.
+ * ASCII. Two layers; where both have dots in a cell, the line is shown, and a
+ * mark at the edge before both.
  */
 struct canvas;
 
@@ -17,11 +18,13 @@ enum canvas_layer { LAYER_POINTS, LAYER_LINE, LAYER_COUNT };
 struct canvas *canvas_create(int columns, int rows, bool utf8, bool colour);
 void canvas_destroy(struct canvas *canvas);
 
-/* x from the left and y from the bottom, each in 0..1: the nearest dot. Places
- * outside are left out. */
+/* x from the left and y from the bottom, each in 0..1: the nearest dot. A place
+ * outside has a mark at the edge instead, which points there; one that is NaN
+ * is left out. */
 void canvas_dot(struct canvas *canvas, enum canvas_layer layer, double x,
                 double y);
-/* From (x0, y) to (x1, y), and from (x, y0) to (x, y1); clamped to the edge. */
+/* From (x0, y) to (x1, y), and from (x, y0) to (x, y1). A level outside is a
+ * row of marks at the edge; a drop ends there. */
 void canvas_level(struct canvas *canvas, double x0, double x1, double y);
 void canvas_drop(struct canvas *canvas, double x, double y0, double y1);
 

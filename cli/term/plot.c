@@ -130,7 +130,7 @@ static void draw_points(const struct plot *plot, struct canvas *canvas)
     for (size_t i = 0; i < plot->count; i++) {
         const struct plot_point *point = &plot->points[i];
 
-        if (isfinite(point->value))
+        if (!isnan(point->value))
             canvas_dot(canvas, LAYER_POINTS, place_x(plot, point->trial),
                        place_y(plot, point->value));
     }
@@ -158,6 +158,22 @@ static void draw_best(const struct plot *plot, struct canvas *canvas)
     canvas_level(canvas, since, 1.0, place_y(plot, best));
 }
 
+/* Trials have no place where they are NaN, and none that is drawn where only
+ * the best so far is. */
+static void add_unshown(const struct plot *plot, struct buf *out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < plot->count; i++) {
+        double value = plot->points[i].value;
+
+        count += shows_points(plot) ? isnan(value) : !isfinite(value);
+    }
+    if (count > 0)
+        buf_printf(out, ", %zu %s", count,
+                   shows_points(plot) ? "nan" : "not finite");
+}
+
 static void add_title(const struct plot *plot, const char *metric,
                       struct buf *out)
 {
@@ -167,7 +183,10 @@ static void add_title(const struct plot *plot, const char *metric,
         buf_add_string(out, " (*: best, .: each)");
     else if (plot->style.colour)
         buf_add_string(out, " (dim: each)");
-    buf_add_string(out, plot->y.is_log ? ", log scale\n" : "\n");
+    if (plot->y.is_log)
+        buf_add_string(out, ", log scale");
+    add_unshown(plot, out);
+    buf_add_char(out, '\n');
 }
 
 /* The x axis, and the numbers of the first, the middle and the last trial. */

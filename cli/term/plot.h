@@ -10,7 +10,7 @@ struct buf;
 
 struct plot_point {
     int64_t trial;
-    double value; /* NaN and infinities are left out */
+    double value; /* NaN is left out, an infinity beyond the edge */
 };
 
 struct plot_style {

@@ -15,7 +15,7 @@ enum { LIMIT_MAX = 1000000 };
 
 /* ---- points ---- */
 
-enum { NUMBER, STEP, VALUE, TIME, COLUMN_COUNT };
+enum { NUMBER, STEP, VALUE, TIME, POINT_RESOURCE, COLUMN_COUNT };
 
 struct page {
     struct column columns[COLUMN_COUNT];
@@ -40,6 +40,7 @@ static int add_point(void *user, const struct point_row *point)
     column_put(&page->columns[STEP], row, point->step);
     column_put(&page->columns[VALUE], row, point->value);
     column_put(&page->columns[TIME], row, (double)point->time_ms);
+    column_put(&page->columns[POINT_RESOURCE], row, point->resource);
     return 0;
 }
 
@@ -86,6 +87,8 @@ static struct blob *make_page(struct page *page, struct store *store,
     column_init(&page->columns[STEP], "step", COLUMN_F64, NULL);
     column_init(&page->columns[VALUE], "value", COLUMN_F64, NULL);
     column_init(&page->columns[TIME], "time", COLUMN_F64, NULL);
+    column_init(&page->columns[POINT_RESOURCE], "resource", COLUMN_F64, NULL);
+    page->columns[POINT_RESOURCE].is_hidden = true;
     page->table = (struct column_table){page->columns, COLUMN_COUNT, 0};
     result = read_points(page, store, query, ranges);
     page->next = result > 0 ? page->last : 0;
@@ -109,7 +112,8 @@ static int answer_metrics(const struct request *request, struct store *store,
 {
     struct point_query query = {.run = request_id(request, 0),
                                 .metric = request_text(request, "name"),
-                                .first = request_int(request, "after")};
+                                .first = request_int(request, "after"),
+                                .ends_only = request_int(request, "last")};
     struct trial_ranges ranges = {0};
     struct page page = {.limit = (size_t)request_int(request, "limit"),
                         .err = err};
@@ -163,6 +167,12 @@ const struct route metric_routes[] = {
                   "(default: all trials)"},
           QUERY_PLACE("after",
                       "only trials with a number above this: `next` of a page"),
+          {.name = "last",
+           .type = QUERY_INT,
+           .min = 0,
+           .max = 1,
+           .fallback = "0",
+           .doc = "1: only the last point of each curve"},
           QUERY_LIMIT(
               LIMIT_MAX, LIMIT_FALLBACK,
               "points per page; the last curve of a page is always complete")},

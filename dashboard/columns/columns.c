@@ -43,6 +43,7 @@ static const struct {
     [COPY] = {"copy", COLUMN_U32, true, NULL},
     [ROUND] = {"round", COLUMN_U32, true, NULL},
     [TAGS] = {"tags", COLUMN_U16, true, column_no_words},
+    [NANS] = {"nans", COLUMN_U32, true, NULL},
 };
 
 /* ---- making ---- */

@@ -42,6 +42,9 @@ struct store;
  *   the last one) f64; parent, same_as u32
  *   of a workflow: step u16 words; copy, round u32
  *   tags u16 words: all of the row's, "good, slow"
+ *   nans u32: a bit for each of value:METRIC and outcome:METRIC, in the order
+ *   of the columns, which is set where the real is NaN because the trial said
+ *   that; left out while no row has any
  *
  * bracket and those behind it are left out where no row has any, and so is
  * violation where the run has no constraints. Words over 65,534 are one,

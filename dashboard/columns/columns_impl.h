@@ -36,6 +36,7 @@ enum fixed_column {
     COPY,
     ROUND,
     TAGS,
+    NANS,
     FIXED_COUNT
 };
 

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/value.h"
+#include "dashboard/columns/word_list.h"
 #include "store/changes.h"
 #include "store/store.h"
 
@@ -79,15 +80,14 @@ static int add_row(struct columns *columns, struct err *err)
 /* What is found again in cells. */
 static void forget_cells(struct update *update, size_t row)
 {
+    static const enum fixed_column found[] = {
+        STARTED, DURATION, LAST_STARTED, LAST_DURATION,
+        REACHED, USED,     LAST_USED,    NANS};
     struct columns *columns = update->columns;
 
-    static const enum fixed_column times[] = {
-        STARTED, DURATION, LAST_STARTED, LAST_DURATION,
-        REACHED, USED,     LAST_USED};
-
     put(update, ATTEMPTS, row, 0);
-    for (size_t i = 0; i < ARRAY_LEN(times); i++)
-        put(update, times[i], row, (double)NAN);
+    for (size_t i = 0; i < ARRAY_LEN(found); i++)
+        put(update, found[i], row, (double)NAN);
     for (size_t i = columns->values; i < columns->params; i++)
         column_put(&columns->columns[i], row, (double)NAN);
 }
@@ -177,14 +177,38 @@ static int take_param(void *user, const struct cell_row *cell)
     return 0;
 }
 
+/* A value that is not a number is one, other than none. */
+static void note_nan(struct update *update, size_t row, size_t place)
+{
+    enum { BITS = 32 };
+    double before = column_get(&update->columns->columns[NANS], row);
+    uint32_t bits = isnan(before) ? 0 : (uint32_t)before;
+
+    if (place < BITS)
+        put(update, NANS, row, (double)(bits | (uint32_t)1 << place));
+}
+
+static bool has_succeeded(const struct update *update, size_t row)
+{
+    const struct column *states = &update->columns->columns[STATE];
+
+    return column_get(states, row) ==
+           (double)word_list_place(states->words, "succeeded");
+}
+
 static int take_value(void *user, const struct cell_row *cell)
 {
     struct update *update = user;
     struct columns *columns = update->columns;
 
-    if ((size_t)cell->index < columns->value_count)
-        column_put(&columns->columns[columns->values + (size_t)cell->index],
-                   update->rows[cell->place], value_number(&cell->value));
+    size_t row = update->rows[cell->place], place = (size_t)cell->index;
+    double value = value_number(&cell->value);
+
+    if (place >= columns->value_count)
+        return 0;
+    column_put(&columns->columns[columns->values + place], row, value);
+    if (isnan(value))
+        note_nan(update, row, place);
     return 0;
 }
 
@@ -193,9 +217,15 @@ static int take_outcome(void *user, const struct cell_row *cell)
     struct update *update = user;
     struct columns *columns = update->columns;
 
-    if ((size_t)cell->index < columns->outcome_count)
-        column_put(&columns->columns[columns->outcomes + (size_t)cell->index],
-                   update->rows[cell->place], value_number(&cell->value));
+    size_t row = update->rows[cell->place], place = (size_t)cell->index;
+    double value = value_number(&cell->value);
+
+    if (place >= columns->outcome_count)
+        return 0;
+    column_put(&columns->columns[columns->outcomes + place], row, value);
+    /* Of a trial that did not succeed, it may stand for none. */
+    if (isnan(value) && has_succeeded(update, row))
+        note_nan(update, row, columns->value_count + place);
     return 0;
 }
 

@@ -302,7 +302,7 @@ def test_curves_and_rungs(made, chart, ask):
     last = {(number, step): value for number, step, value in points}
     page.see(f"12 curves of loss, {len(last)} points", ".chart-summary")
     rows = numbers(page)
-    assert {(int(r["trial"]), int(r["step"])): float(r["loss"])
+    assert {(int(r["trial"]), int(r["epochs"])): float(r["loss"])
             for r in rows} == last
     reached, went_on = ask(
         "SELECT count(*), count(CASE WHEN decision = 'continue' "

@@ -78,7 +78,7 @@ def test_a_run_is_what_show_says_and_its_file(smtune, experiment, told):
     assert shown.pop("importance") == told("importance", 1)["importance"]
     assert shown.pop("objectives") == {"loss": "minimize"}
     same(shown, answer, "objectives", "space", "budget", "spec", "message",
-         "engine_pid", "parent")
+         "engine_pid", "parent", "repeats")
     assert answer["objectives"] == [{"metric": "loss", "goal": "minimize"}]
     assert answer["schedule"]["resource"] == "epochs"
     assert [rung["resource"] for rung in answer["rungs"]] == [1, 2, 4]
@@ -105,7 +105,7 @@ def test_a_trial_and_why_are_what_the_commands_say(smtune, experiment, told):
 
 def test_a_workflow_is_what_show_says(smtune, workflow, told):
     same(smtune.json("show", "night"), told("run", 1), "objectives", "budget",
-         "spec", "message", "engine_pid", "parent")
+         "spec", "message", "engine_pid", "parent", "repeats")
     for number in (1, 2, 6):
         assert told("job", 1, number) == smtune.json("show", "night", number)
         assert told("why", 1, number) == smtune.json("why", "night", number)

@@ -96,6 +96,29 @@ def test_trials_say_how_far_they_came(smtune, nine):
     assert rows[1]["resource"] == "3" and rows[1]["rung"] == "1"
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_curves_are_over_the_resource(smtune, experiment, first):
+    """Whether a program counts from 0 or 1: the first unit is at 1."""
+    smtune.ok("run", experiment(
+        """\
+        x=${{ x }} n=FIRST
+        while [ $n -lt $((SMTUNE_RESOURCE + FIRST)) ]; do
+          echo "epoch=$n loss=$((x * 10 - n))"; n=$((n + 1))
+        done
+        """.replace("FIRST", str(first)), search="grid", trials=3, parallel=1,
+        parameters={"x": {"type": "ordinal", "values": [1, 2, 3]}},
+        schedule="{method: asha, resource: epochs, min: 1, max: 3, eta: 3}"))
+    rows = list(csv.DictReader(io.StringIO(
+        smtune.ok("export", "exp", "--curves"))))
+    best = [row for row in rows if row["id"] == "1"]
+    assert [row["step"] for row in best] == [str(first + i) for i in range(3)]
+    assert [row["resource"] for row in best] == ["1", "2", "3"]
+    shown = smtune.json("show", "exp", 1)
+    assert shown["metrics"][0]["step"] == first + 2
+    assert shown["metrics"][0]["resource"] == 3 == shown["resource"]
+    assert max(rung["resource"] for rung in shown["rungs"]) == 3
+
+
 def test_why_each_trial_went_as_far(smtune, nine):
     smtune.ok("run", nine())
     decisions = smtune.json("why", "exp", "2")["rungs"]

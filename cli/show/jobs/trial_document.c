@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "cli/show/jobs/notes_and_tags.h"
 #include "cli/show/run/attempt_place.h"
+#include "cli/show/run/curve_list.h"
 #include "cli/show/run/schedule_decisions.h"
 #include "cli/show/run/trial_table.h"
 
@@ -118,6 +119,7 @@ static const struct table_column metric_columns[] = {
     {"step", "last step", COLUMN_NUMBER, NULL},
     {"value", NULL, COLUMN_NUMBER, NULL},
     {"points", NULL, COLUMN_NUMBER, NULL},
+    {"resource", NULL, COLUMN_NUMBER, NULL}, /* of the last step */
 };
 
 struct metric_list {
@@ -125,6 +127,7 @@ struct metric_list {
     char *metric; /* whose last point is kept, not yet written */
     double step, value;
     int64_t points;
+    int64_t first_unit; /* see store_first_unit() */
     struct err *err;
 };
 
@@ -132,9 +135,10 @@ static int add_kept_metric(struct metric_list *list)
 {
     const struct value cells[ARRAY_LEN(metric_columns)] = {
         value_text(list->metric),
-        value_real(list->step),
+        curve_step(list->step),
         value_real(list->value),
         value_int(list->points),
+        curve_step(list->step + (double)list->first_unit),
     };
 
     return list->metric == NULL
@@ -165,11 +169,12 @@ int trial_document_add_metrics(struct document *document,
                                struct err *err)
 {
     struct metric_list list = {.document = document, .err = err};
-    int status;
+    int status = store_first_unit(view->store, job, &list.first_unit, err);
 
     document_begin_list(document, "metrics", metric_columns,
-                        ARRAY_LEN(metric_columns));
-    status = store_each_metric(view->store, job, keep_metric, &list, err);
+                        ARRAY_LEN(metric_columns) - !view->row.is_scheduled);
+    if (status == 0)
+        status = store_each_metric(view->store, job, keep_metric, &list, err);
     if (status == 0)
         status = add_kept_metric(&list);
     free(list.metric);

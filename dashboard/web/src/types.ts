@@ -16,6 +16,8 @@ export interface Column {
   readonly data: Numbers;
   readonly words: readonly string[]; // kind "words"; else empty
   readonly none: number; // the number that stands for "none"; NaN for reals
+  // Whether a NaN there is a value, other than none.
+  isNan?(row: number): boolean;
 }
 
 // Never changed in place for who looks at it: a change makes a new Table (whose
@@ -73,6 +75,7 @@ export interface TrialCounts {
   paused: number;
   stopped: number;
   other: number;
+  nonfinite: number; // ended well with nan or an infinity for a value
 }
 
 // A row of the list of runs.
@@ -104,6 +107,7 @@ export interface RunDocument {
   objectives?: Objective[];
   space?: SpaceParam[];
   schedule?: { method: string; resource: string } | null;
+  repeats?: number; // trials of a setting
   budget?: { trials: number | null } | null;
   spec?: string;
   revision?: string | null; // of its code, as git describes it
@@ -126,6 +130,7 @@ export interface RunModel {
   readonly document: ReadonlySignal<RunDocument>;
   readonly objectives: readonly Objective[];
   readonly params: readonly SpaceParam[]; // as in the file, without constants
+  readonly repeats: number; // trials of a setting
   readonly table: ReadonlySignal<Table>;
 
   // Written by any view, held in the URL.

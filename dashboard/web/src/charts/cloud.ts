@@ -6,6 +6,7 @@ import type { Area } from "./axes";
 import type { Marked } from "./panel";
 import type { CursorKey } from "./frame";
 import { dotStyle, paintDots } from "./dots";
+import { paintBeyond } from "./lines";
 import type { Scale } from "./scales";
 import type { Painter } from "./svg";
 import type { Theme } from "./theme";
@@ -29,6 +30,9 @@ export interface PanelPoints {
   step?(index: number, key: CursorKey): number;
 }
 
+// What is far away, or infinite, is beyond the edge.
+const bounded = (unit: number) => Math.max(-9, Math.min(10, unit));
+
 // Of the rows that have a place on both scales.
 export function makeCloud(
   rows: number,
@@ -42,9 +46,9 @@ export function makeCloud(
   };
   let count = 0;
   for (let row = 0; row < rows; row++) {
-    const unitX = x.scale.toUnit(x.of(row));
-    const unitY = y.scale.toUnit(y.of(row));
-    if (!(Math.abs(unitX) < 1e6 && Math.abs(unitY) < 1e6)) continue;
+    const unitX = bounded(x.scale.toUnit(x.of(row)));
+    const unitY = bounded(y.scale.toUnit(y.of(row)));
+    if (Number.isNaN(unitX) || Number.isNaN(unitY)) continue;
     cloud.rows[count] = row;
     cloud.x[count] = unitX;
     cloud.y[count++] = unitY;
@@ -101,6 +105,8 @@ export function paintCloud(
   const shown = placed(cloud, area, mask, 1, colors);
   const dots = dotStyle(shown.count, area.width * area.height);
   paintDots(painter, { ...shown, ...dots, palette: colors.palette });
+  const isShown = (index: number) => mask[cloud.rows[index]] === 1;
+  paintBeyond(painter, area, cloud, isShown, (index) => colors.palette[colors.of(cloud.rows[index])]);
 }
 
 const RINGS = { hovered: 5.5, focused: 6.5, compared: 5.5 }; // radius in CSS pixels

@@ -51,6 +51,7 @@ export function useColumnAxis(
     () =>
       missingNotes(table, mask, of, {
         name: columnTitle(column.name),
+        isNan: column.isNan,
         holds: isLog ? (value) => value > 0 : undefined,
       }),
     [table, mask, of, isLog],

@@ -4,6 +4,7 @@ import type { Curve, CurveStore } from "../data/curves";
 import type { Table } from "../types";
 import { makeFinder } from "./cloud";
 import type { PanelPoints } from "./cloud";
+import type { UnitPoints } from "./lines";
 import { numberOf } from "./rows";
 import type { Scale } from "./scales";
 import { smoothed } from "./smooth";
@@ -35,12 +36,13 @@ export function linesOf(table: Table, mask: Uint8Array, store: CurveStore, share
   return { inside, outside, points };
 }
 
-// What has no place on a scale is left out, and counted.
+// What has no place on a scale is left out, and counted; what is over or under it
+// gets a mark at the edge.
 export function strandsOf(
   lines: readonly Line[],
   x: Scale,
   y: Scale,
-): Strands & { missing: number } {
+): Strands & { missing: number; beyond: UnitPoints } {
   const room = lines.reduce((sum, { shown }) => sum + shown.length, 0);
   const strands = {
     count: lines.length,
@@ -48,17 +50,23 @@ export function strandsOf(
     x: new Float32Array(room),
     y: new Float32Array(room),
   };
+  const beyond = { x: [] as number[], y: [] as number[] };
   let at = 0;
   lines.forEach(({ curve, shown }, line) => {
     for (let i = 0; i < shown.length; i++) {
       const [unitX, unitY] = [x.toUnit(curve.steps[i]), y.toUnit(shown[i])];
+      const isBeyond = unitY < 0 || unitY > 1;
+      if (Number.isFinite(unitX) && isBeyond) {
+        beyond.x.push(unitX);
+        beyond.y.push(unitY);
+      }
       if (!Number.isFinite(unitX) || !Number.isFinite(unitY)) continue;
       strands.x[at] = unitX;
       strands.y[at++] = unitY;
     }
     strands.starts[line + 1] = at;
   });
-  return { ...strands, missing: room - at };
+  return { ...strands, missing: room - at, beyond: { count: beyond.x.length, ...beyond } };
 }
 
 export function flat(lines: readonly Line[], of: (line: Line) => readonly number[]): Float64Array {

@@ -123,3 +123,51 @@ export function paintEdgeMarks(
   const style = { color: look.color, width: isDense ? 1 : 1.5, alpha: isDense ? 0.5 : 1 };
   stroked(painter, style, () => pixels.forEach((x) => mark(painter, x + 0.5, y)));
 }
+
+// ---- values beyond the edge ----
+
+const BEYOND_PX = 5;
+
+// Points by their units on both scales.
+export interface UnitPoints {
+  readonly count: number;
+  readonly x: ArrayLike<number>;
+  readonly y: ArrayLike<number>;
+}
+
+const clamped = (unit: number) => Math.max(0, Math.min(1, unit));
+
+// A triangle at the edge, towards the point; those at the same pixel are one.
+function triangle(painter: Painter, x: number, y: number, [toX, toY]: readonly [number, number]) {
+  const [sideX, sideY] = [toY * BEYOND_PX * 0.6, toX * BEYOND_PX * 0.6];
+  painter.beginPath();
+  painter.moveTo(x, y);
+  painter.lineTo(x - toX * BEYOND_PX + sideX, y - toY * BEYOND_PX + sideY);
+  painter.lineTo(x - toX * BEYOND_PX - sideX, y - toY * BEYOND_PX - sideY);
+  painter.fill();
+}
+
+// A mark at the edge for each point that has no room in the area.
+export function paintBeyond(
+  painter: Painter,
+  area: Area,
+  points: UnitPoints,
+  isShown: (index: number) => boolean,
+  color: (index: number) => string,
+): void {
+  const taken = new Set<string>();
+  painter.save();
+  for (let i = 0; i < points.count; i++) {
+    const [unitX, unitY] = [points.x[i], points.y[i]];
+    const [inX, inY] = [clamped(unitX), clamped(unitY)];
+    if ((inX === unitX && inY === unitY) || !isShown(i)) continue;
+    const [x, y] = [Math.round(pixelX(area, inX)), Math.round(pixelY(area, inY))];
+    const to = inY !== unitY ? [0, unitY < 0 ? 1 : -1] as const : [unitX < 0 ? -1 : 1, 0] as const;
+    const key = `${x} ${y} ${to[0]}`;
+    if (taken.has(key)) continue;
+    taken.add(key);
+    painter.fillStyle = color(i);
+    triangle(painter, x, y, to);
+  }
+  painter.restore();
+}

@@ -20,7 +20,7 @@ export const valueName = (objective: Objective) => `value:${objective.metric}`;
 
 // How people call a column: without its kind in front.
 export function columnTitle(name: string): string {
-  return name.replace(/^(value|outcome|param):/, "");
+  return name.replace(/^(value|outcome|param|metric):/, "");
 }
 
 export const numberOf = (table: Table, row: number) =>
@@ -73,15 +73,22 @@ export function missingNotes(
   table: Table,
   mask: Uint8Array,
   of: RowValue,
-  about: { name: string; holds?: (value: number) => boolean; scale?: string },
+  about: {
+    name: string;
+    holds?: (value: number) => boolean;
+    scale?: string;
+    isNan?: (row: number) => boolean;
+  },
 ): string[] {
   const missing: number[] = [];
+  let nans = 0;
   let infinite = 0;
   let outside = 0;
   for (let row = 0; row < table.rows; row++) {
     if (mask[row] === 0) continue;
     const value = of(row);
-    if (Number.isNaN(value)) missing.push(row);
+    if (Number.isNaN(value) && about.isNan?.(row)) nans++;
+    else if (Number.isNaN(value)) missing.push(row);
     else if (!Number.isFinite(value)) infinite++;
     else if (about.holds && !about.holds(value)) outside++;
   }
@@ -92,6 +99,7 @@ export function missingNotes(
       `${counted(missing.length, "trial")} ${has(missing.length)} no ${about.name} ` +
         `(${statesText(table, missing)})`,
     );
+  if (nans > 0) notes.push(`${counted(nans, "trial")} ${has(nans)} nan for ${about.name}`);
   if (infinite > 0)
     notes.push(`${counted(infinite, "trial")} ${has(infinite)} an infinite ${about.name}`);
   if (outside > 0)

@@ -5,7 +5,7 @@ import { getJson } from "../api";
 import type { RunModel } from "../types";
 import type { Area } from "./axes";
 import { dotStyle, paintDots } from "./dots";
-import { paintVertical } from "./lines";
+import { paintBeyond, paintVertical } from "./lines";
 import type { Scale } from "./scales";
 import type { Painter } from "./svg";
 import { fontOf } from "./theme";
@@ -171,6 +171,12 @@ export function paintEnded(
   scales: { x: Scale; y: Scale },
   theme: Theme,
 ): void {
+  const units = {
+    count: ended.length,
+    x: ended.map(({ resource }) => scales.x.toUnit(resource)),
+    y: ended.map(({ last }) => scales.y.toUnit(last)),
+  };
+  paintBeyond(painter, area, units, (i) => !Number.isNaN(units.y[i]), () => theme.stopped);
   const places = ended.filter(({ last }) => Number.isFinite(scales.y.toUnit(last)));
   paintDots(painter, {
     count: places.length,

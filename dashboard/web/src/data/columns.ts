@@ -34,12 +34,24 @@ function kindOf(name: string, type: NumberType, hasWords: boolean): Column["kind
   return times.has(name) ? "time" : "real";
 }
 
+// One column has a bit for each real of a trial where a NaN is a value.
+function withNans(columns: readonly Column[]): readonly Column[] {
+  const bits = columns.find(({ name }) => name === "nans");
+  let place = 0;
+  return columns.map((column) => {
+    if (!/^(value|outcome):/.test(column.name)) return column;
+    const bit = 1 << place++;
+    return { ...column, isNan: (row) => bits !== undefined && (bits.data[row] & bit) !== 0 };
+  });
+}
+
 export function makeTable(
   columns: readonly Column[],
   rows: number,
   seq: number,
   rowSeqs: Float64Array = new Float64Array(rows).fill(seq),
 ): Table {
+  columns = withNans(columns);
   const byName = new Map(columns.map((column) => [column.name, column]));
   return { rows, seq, rowSeqs, columns, byName };
 }
@@ -166,7 +178,8 @@ export function cellText(column: Column, row: number): string {
   if (column.kind === "words") return column.words[number] ?? "";
   if (column.kind === "time") return Number.isNaN(number) ? "" : new Date(number).toLocaleString();
   if (column.kind === "int") return number === column.none ? "" : String(number);
-  return Number.isNaN(number) ? "" : formatNumber(number);
+  if (Number.isNaN(number)) return column.isNan?.(row) ? "nan" : "";
+  return formatNumber(number);
 }
 
 // At most six digits that matter, as the commands print them.

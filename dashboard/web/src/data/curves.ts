@@ -6,7 +6,7 @@ import type { Block } from "./columns";
 
 export interface Curve {
   readonly trial: number;
-  readonly steps: readonly number[]; // rising
+  readonly steps: readonly number[]; // rising; with a schedule: of its resource
   readonly values: readonly number[];
 }
 
@@ -68,7 +68,7 @@ export function makeCurveStore(run: number, metric: string): CurveStore {
 
   const take = ({ table }: Block): void => {
     const numbers = table.byName.get("number")?.data;
-    const steps = table.byName.get("step")?.data;
+    const steps = (table.byName.get("resource") ?? table.byName.get("step"))?.data;
     const values = table.byName.get("value")?.data;
     if (numbers === undefined || steps === undefined || values === undefined) return;
     for (let row = 0; row < table.rows; row++) {

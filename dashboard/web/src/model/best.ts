@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which trials are the best: of one objective the first with its best value, of
-// several the Pareto front. Only those that succeeded and are feasible count,
+// Which trials are the best: of one objective the first with its best value (or of
+// the setting with the best mean), of several the Pareto front. Only those that succeeded and are feasible count,
 // as `smtune best` has it.
 import { paretoRows } from "../charts/pareto";
-import type { Column, Objective, Table } from "../types";
+import type { Column, Objective, RunModel, Table } from "../types";
 
 // 1 where a row may be the best.
 export function candidates(table: Table): Uint8Array {
@@ -31,21 +31,41 @@ function costs(table: Table, objective: Objective, mask: Uint8Array): Float64Arr
   return result;
 }
 
-// -1: there is none.
-export function bestRow(table: Table, objective: Objective): number {
+export interface Best {
+  readonly row: number; // of several trials of a setting: the first that counts
+  readonly value: number; // their mean
+}
+
+// The best trial or, where several trials evaluate each setting, the best mean of
+// a setting: those that lack trials come last. null: there is none.
+export function bestOf(table: Table, objective: Objective, repeats: number): Best | null {
   const values = valuesOf(table, objective)?.data;
+  const numbers = table.byName.get("number")?.data;
   const mask = candidates(table);
   const sign = signOf(objective);
-  let best = -1;
-  let least = Infinity;
+  let best = { row: -1, setting: -1, count: 0, value: NaN };
+  let now = best;
+  const compare = () => {
+    const isBetter = now.count === best.count && sign * now.value < sign * best.value;
+    if (now.count > best.count || isBetter) best = now;
+  };
   for (let row = 0; values !== undefined && row < table.rows; row++) {
-    if (mask[row] === 0 || !(sign * values[row] < least)) continue;
-    if (!Number.isFinite(values[row])) continue;
-    least = sign * values[row];
-    best = row;
+    if (mask[row] === 0 || !Number.isFinite(values[row])) continue;
+    const setting = Math.floor(((numbers?.[row] ?? 0) - 1) / repeats);
+    if (setting !== now.setting) {
+      compare();
+      now = { row, setting, count: 0, value: 0 };
+    }
+    now.count++;
+    now.value += (values[row] - now.value) / now.count;
   }
-  return best;
+  compare();
+  return best.row < 0 ? null : best;
 }
+
+// -1: there is none.
+export const bestRow = (table: Table, objective: Objective, repeats: number): number =>
+  bestOf(table, objective, repeats)?.row ?? -1;
 
 // The Pareto front of several objectives, in the order of the first.
 function frontRows(table: Table, objectives: readonly Objective[]): number[] {
@@ -57,8 +77,8 @@ function frontRows(table: Table, objectives: readonly Objective[]): number[] {
   return paretoRows(of, Uint32Array.from(rows));
 }
 
-export function bestRows(table: Table, objectives: readonly Objective[]): ReadonlySet<number> {
+export function bestRows(table: Table, { objectives, repeats }: RunModel): ReadonlySet<number> {
   if (objectives.length > 1) return new Set(frontRows(table, objectives));
-  const best = objectives.length === 1 ? bestRow(table, objectives[0]) : -1;
+  const best = objectives.length === 1 ? bestRow(table, objectives[0], repeats) : -1;
   return new Set(best < 0 ? [] : [best]);
 }

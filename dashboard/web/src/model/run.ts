@@ -8,6 +8,7 @@ import { listen } from "../live";
 import type { Rows } from "../live";
 import type { RunDocument, RunModel, RunRow, SpaceParam, Table } from "../types";
 import { heldFilters, heldNumber, heldNumbers } from "../url";
+import { withMetrics } from "./metric_columns";
 import { makePaced } from "./paced";
 import { select } from "./selection";
 
@@ -30,19 +31,20 @@ function paramsOfColumns(table: Table): SpaceParam[] {
 // A model over what is given, which may change.
 export function makeRun(
   document: ReturnType<typeof signal<RunDocument>>,
-  table: ReturnType<typeof signal<Table>>,
+  table: RunModel["table"],
 ): RunModel {
   const first = document.peek() as RunDocument;
   return {
     id: first.id,
     document: document as RunModel["document"],
     objectives: first.objectives ?? [],
-    params: (first.space ?? paramsOfColumns(table.peek() as Table)).filter(
+    params: (first.space ?? paramsOfColumns(table.peek())).filter(
       (param) => param.kind !== "const",
     ),
-    table: table as RunModel["table"],
+    repeats: first.repeats ?? 1,
+    table,
     filters: heldFilters,
-    selection: computed(() => select(table.value as Table, heldFilters.value)),
+    selection: computed(() => select(table.value, heldFilters.value)),
     hovered: signal(-1),
     focused: heldNumber("trial"),
     compared: heldNumbers("compare"),
@@ -110,5 +112,12 @@ export async function openRun(id: number, onGone: () => void): Promise<OpenRun> 
     back: () => void Promise.all([catchUp(), readDocument()]).catch(() => undefined),
   });
 
-  return { model: makeRun(document, table), close: stop };
+  const metrics = withMetrics(id, table as RunModel["table"]);
+  return {
+    model: makeRun(document, metrics.table),
+    close: () => {
+      stop();
+      metrics.stop();
+    },
+  };
 }

@@ -12,6 +12,18 @@ const keys: Record<string, keyof TrialCounts> = {
   stopped: "stopped",
 };
 
+// Of those that succeeded: with a value of an objective that is nan or infinite.
+function countNonfinite(table: Table, mask?: Uint8Array): number {
+  const values = table.columns.filter(({ name }) => name.startsWith("value:"));
+  const state = table.byName.get("state");
+  const succeeded = state?.words.indexOf("succeeded") ?? -1;
+  let count = 0;
+  for (let row = 0; row < table.rows; row++)
+    if (state?.data[row] === succeeded && mask?.[row] !== 0)
+      count += Number(values.some(({ data }) => !Number.isFinite(data[row])));
+  return count;
+}
+
 // How many rows are in which state; of those in a mask where there is one.
 export function countStates(table: Table, mask?: Uint8Array): TrialCounts {
   const state = table.byName.get("state");
@@ -20,7 +32,10 @@ export function countStates(table: Table, mask?: Uint8Array): TrialCounts {
     if (state !== undefined && mask?.[row] !== 0) byWord[state.data[row]]++;
   const counts: TrialCounts = {
     all: table.rows, succeeded: 0, failed: 0, running: 0, pending: 0, paused: 0, stopped: 0, other: 0,
+    nonfinite: 0,
   };
   state?.words.forEach((word, index) => (counts[keys[word] ?? "other"] += byWord[index]));
+  counts.nonfinite = countNonfinite(table, mask);
+  counts.succeeded -= counts.nonfinite;
   return counts;
 }

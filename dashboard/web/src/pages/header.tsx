@@ -2,10 +2,10 @@
 // What a run is and how it stands.
 import { useComputed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { ActionButtons } from "../actions/menu";
 import { formatNumber } from "../data/columns";
-import { bestRow } from "../model/best";
+import { bestOf } from "../model/best";
 import { announce } from "../shell/announce";
 import { Ago, Since } from "../shell/clock";
 import { formatDuration, timeOf } from "../shell/format";
@@ -25,17 +25,18 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 
 function Best({ run }: { run: RunModel }) {
   const [objective] = run.objectives;
-  const row = useComputed(() =>
-    run.objectives.length === 1 ? bestRow(run.table.value, objective) : -1,
-  ).value;
   const table = run.table.value;
+  const best = useMemo(
+    () => (run.objectives.length === 1 ? bestOf(table, objective, run.repeats) : null),
+    [table],
+  );
   if (objective === undefined || run.objectives.length > 1) return null;
-  if (row < 0) return <Fact name={`best ${objective.metric}`}>none yet</Fact>;
-  const value = table.byName.get(`value:${objective.metric}`)?.data[row] ?? NaN;
-  const number = table.byName.get("number")?.data[row] ?? 0;
+  const name = `best ${run.repeats > 1 ? "mean " : ""}${objective.metric}`;
+  if (best === null) return <Fact name={name}>none yet</Fact>;
+  const number = table.byName.get("number")?.data[best.row] ?? 0;
   return (
-    <Fact name={`best ${objective.metric}`}>
-      {formatNumber(value)}{" "}
+    <Fact name={name}>
+      {formatNumber(best.value)}{" "}
       <button class="btn btn-quiet btn-small" onClick={() => (run.focused.value = number)}>
         trial {number}
       </button>

@@ -67,6 +67,7 @@ export function StateBadge({ state }: { state: string }) {
 const parts: readonly [keyof TrialCounts, string, string][] = [
   ["succeeded", "succeeded", "succeeded"],
   ["stopped", "stopped", "stopped early"],
+  ["nonfinite", "stopped", "nan or infinite"],
   ["failed", "failed", "failed"],
   ["running", "running", "running"],
   ["paused", "paused", "paused"],

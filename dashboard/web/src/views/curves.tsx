@@ -7,7 +7,7 @@ import { Choose, useDragging, useHeldText, useLog } from "../charts/controls";
 import { curvePoints, flat, linesOf, strandsOf } from "../charts/curve_lines";
 import type { Line, Lines } from "../charts/curve_lines";
 import { Legend } from "../charts/legend";
-import { paintLine } from "../charts/lines";
+import { paintBeyond, paintLine } from "../charts/lines";
 import type { PanelSpec } from "../charts/panel";
 import { Panels } from "../charts/panels";
 import { paintEnded, paintRungs, useRungs, wentOnText } from "../charts/rungs";
@@ -59,6 +59,7 @@ function tableOf(
   table: Table,
   metric: string,
   lines: readonly Line[],
+  unit: string,
   isSmooth: boolean,
 ): DataTable {
   const firsts: number[] = [];
@@ -68,7 +69,7 @@ function tableOf(
     rows += curve.steps.length;
   }
   return {
-    columns: ["trial", "state", "step", metric, ...(isSmooth ? [`${metric}, smoothed`] : [])],
+    columns: ["trial", "state", unit, metric, ...(isSmooth ? [`${metric}, smoothed`] : [])],
     rows,
     cell: (row, column) => {
       const at = firsts.findLastIndex((first) => first <= row);
@@ -159,6 +160,8 @@ function CurvesChart(props: {
   const share = Math.min(0.99, Math.max(0, Number(smooth.value) || 0));
   const reading = useCurves(run, metric);
   const { rungs, ended } = useRungs(run);
+  // With a schedule, curves and rungs are over its resource.
+  const unit = run.document.value.schedule?.resource ?? "step";
   const { table, mask, lines, scales, controls } = useLines(run, reading, share);
   const dragging = useDragging(run, "curves", "zoom");
   const zoom = useMemo(
@@ -186,19 +189,20 @@ function CurvesChart(props: {
       const { row, curve } = lines.inside[line];
       return (
         `trial ${curve.trial}\n${wordOf(table, "state", row)}\n` +
-        `step ${valueText(zoom.x.fromUnit(inside.x[index]))}\n` +
+        `${unit} ${valueText(zoom.x.fromUnit(inside.x[index]))}\n` +
         `${metric} ${valueText(zoom.y.fromUnit(inside.y[index]))}`
       );
     };
     return [
       {
         id: "curves",
-        x: { scale: zoom.x, label: zoom.x.kind === "log" ? "step (log)" : "step" },
+        x: { scale: zoom.x, label: zoom.x.kind === "log" ? `${unit} (log)` : unit },
         y: { scale: zoom.y, label: zoom.y.kind === "log" ? `${metric} (log)` : metric },
         lines: sparse.flatMap(({ strands, look }) => strandLines(strands, look)),
         paint: (painter, area) => {
           for (const { strands, look } of dense) paintDense(painter, area, strands, look);
           paintRungs(painter, area, rungs, zoom.x, theme);
+          paintBeyond(painter, area, inside.beyond, () => true, () => theme.accent);
         },
         paintMarked: (painter, area, marked) => {
           if (isDeciding) paintEnded(painter, area, ended.filter(isShown), zoom, theme);
@@ -229,7 +233,7 @@ function CurvesChart(props: {
       notes={notesOf(reading, inside.missing, trialsWithout)}
       panels={panels}
       height={HEIGHT_PX}
-      table={() => tableOf(table, metric, lines.inside, share > 0)}
+      table={() => tableOf(table, metric, lines.inside, unit, share > 0)}
       controls={
         <>
           <Choose

@@ -41,24 +41,39 @@ const orders = [
 
 interface Best {
   readonly rows: readonly number[]; // each better than those before it
+  readonly values: readonly number[]; // theirs, or of their settings: the means
   readonly counted: number; // how many trials could have been it
 }
 
-function bestSoFar(table: Table, objective: Objective, order: Uint32Array, mask: Uint8Array): Best {
+// With repeats, a setting has a mean when all of its trials have a value.
+function bestSoFar(
+  table: Table,
+  objective: Objective,
+  { order, mask, repeats }: { order: Uint32Array; mask: Uint8Array; repeats: number },
+): Best {
   const of = valuesOf(table.byName.get(valueName(objective)));
   const counts = makeCounts(table);
   const sign = objective.goal === "minimize" ? 1 : -1;
   const rows: number[] = [];
+  const values: number[] = [];
+  const sums = new Map<number, { count: number; total: number }>();
   let best = Infinity;
   let all = 0;
   for (const row of order) {
     if (mask[row] === 0 || !counts(row) || !Number.isFinite(of(row))) continue;
     all++;
-    if (sign * of(row) >= best) continue;
-    best = sign * of(row);
+    const setting = Math.floor((numberOf(table, row) - 1) / repeats);
+    const sum = sums.get(setting) ?? { count: 0, total: 0 };
+    if (repeats > 1) sums.set(setting, sum);
+    sum.count++;
+    sum.total += of(row);
+    const value = sum.total / sum.count;
+    if (sum.count < repeats || sign * value >= best) continue;
+    best = sign * value;
     rows.push(row);
+    values.push(value);
   }
-  return { rows, counted: all };
+  return { rows, values, counted: all };
 }
 
 // Rows in the order of the x axis; without those that have no place on it.
@@ -88,9 +103,10 @@ function summaryOf(run: RunModel, objective: Objective, best: Best, values: Floa
   const range = `${counted(values.length, "trial")} with a value: ${rangeText(values)}.`;
   const last = best.rows.at(-1);
   if (last === undefined) return `${begin} ${range} No feasible trial has succeeded yet.`;
-  const value = valuesOf(table.byName.get(valueName(objective)))(last);
+  const value = best.values.at(-1) ?? NaN;
+  const word = run.repeats > 1 ? "best mean" : "best";
   return (
-    `${begin} ${range} The best is ${valueText(value)}, trial ${numberOf(table, last)}, ` +
+    `${begin} ${range} The ${word} is ${valueText(value)}, trial ${numberOf(table, last)}, ` +
     `after ${counted(best.rows.length, "improvement")}.`
   );
 }
@@ -109,7 +125,7 @@ function tableOf(
   let next = 0;
   rows.forEach((row, index) => {
     while (next < best.rows.length && best.rows[next] === row) next++;
-    bests[index] = next === 0 ? NaN : of(best.rows[next - 1]);
+    bests[index] = next === 0 ? NaN : best.values[next - 1];
   });
   const time = (row: number) =>
     Number.isNaN(ended(row)) ? null : new Date(ended(row)).toISOString();
@@ -163,8 +179,9 @@ function useHistory(run: RunModel, objective: Objective, xName: string) {
   const chosen = useMemo(
     () => ({
       values: finiteValues(table, mask, whole.y),
-      best: bestSoFar(table, objective, whole.order, mask),
+      best: bestSoFar(table, objective, { order: whole.order, mask, repeats: run.repeats }),
       edge: {
+        nan: edgeRows(table, mask, whole.y, "succeeded").filter((row) => Number.isNaN(whole.y(row))),
         failed: edgeRows(table, mask, whole.y, "failed"),
         stopped: edgeRows(table, mask, whole.y, "stopped"),
       },
@@ -179,13 +196,14 @@ const scaleOfX = (xName: string, { min, max }: { min: number; max: number }) =>
 
 function legendOf(
   theme: Theme,
-  is: { isFiltered: boolean; hasOthers: boolean; hasFailed: boolean; hasStopped: boolean },
+  is: { isFiltered: boolean; hasOthers: boolean; hasFailed: boolean; hasStopped: boolean; hasNan: boolean },
 ): LegendItem[] {
   const items: [boolean, LegendItem][] = [
     [true, { sign: "dot", color: theme.accent, text: "completed" }],
     [is.hasOthers, { sign: "dot", color: theme.stopped, text: "stopped early or infeasible" }],
     [true, { sign: "line", color: theme.best, text: "best so far" }],
     [is.hasFailed, { sign: "cross", color: theme.failed, text: "failed, no value" }],
+    [is.hasNan, { sign: "cross", color: theme.stopped, text: "nan" }],
     [is.hasStopped, { sign: "bar", color: theme.stopped, text: "stopped, no value" }],
     [is.isFiltered, { sign: "dot", color: theme.ghost, text: "filtered out" }],
   ];
@@ -224,14 +242,15 @@ export function HistoryView({ run }: ViewProps) {
         lineOf(
           zoom,
           [...best.rows.map(x), wholeX.max],
-          [...best.rows, ...best.rows.slice(-1)].map(y),
+          [...best.values, ...best.values.slice(-1)],
           { color: theme.best, width: 2, isStepped: true },
         ),
       ],
       paint: (painter, area) => {
         paintCloud(painter, cloud, area, { mask, colors, theme });
         const places = (rows: readonly number[]) => rows.map((row) => zoom.x.toUnit(x(row)));
-        const { failed, stopped } = data.edge;
+        const { failed, stopped, nan } = data.edge;
+        paintEdgeMarks(painter, area, places(nan), { sign: "cross", color: theme.stopped });
         paintEdgeMarks(painter, area, places(failed), { sign: "cross", color: theme.failed });
         paintEdgeMarks(painter, area, places(stopped), { sign: "bar", color: theme.stopped });
       },
@@ -271,6 +290,7 @@ export function HistoryView({ run }: ViewProps) {
             hasOthers: values.length > best.counted,
             hasFailed: data.edge.failed.length > 0,
             hasStopped: data.edge.stopped.length > 0,
+            hasNan: data.edge.nan.length > 0,
           })}
         />
       }

@@ -28,7 +28,7 @@ function Card({ title, children }: { title: string; children: ComponentChildren 
 
 function BestSetting({ run }: { run: RunModel }) {
   const [objective] = run.objectives;
-  const row = useComputed(() => (objective ? bestRow(run.table.value, objective) : -1)).value;
+  const row = useComputed(() => (objective ? bestRow(run.table.value, objective, run.repeats) : -1)).value;
   const table = run.table.value;
   if (row < 0) return <p class="muted">No trial has succeeded yet.</p>;
   return (

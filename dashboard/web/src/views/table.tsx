@@ -107,7 +107,7 @@ export function TableView({ run }: ViewProps) {
     () => sortedRows(table, selection.mask, selection.count, keys),
     [table, selection, keys],
   );
-  const best = useMemo(() => bestRows(table, run.objectives), [table, run]);
+  const best = useMemo(() => bestRows(table, run), [table, run]);
   const isFront = run.objectives.length > 1;
   const grid = useGridColumns(run, columns, keys);
   const [menu, setMenu] = useState<Menu | null>(null);

@@ -123,7 +123,7 @@ function Head({
 }) {
   const table = run.table.value;
   const word = rowWord(run);
-  const isBest = bestRows(table, run.objectives).has(row);
+  const isBest = bestRows(table, run).has(row);
   const isCompared = run.compared.value.includes(number);
   const state = table.byName.get("state");
   const stepName = table.byName.get("step");

@@ -5,10 +5,11 @@ import type { Cell } from "../charts/save";
 import { cellText } from "../data/columns";
 import { formatTime } from "../data/format";
 import { listOf } from "../data/lists";
+import { METRIC } from "../model/metric_columns";
 import { formatDuration } from "../shell/format";
 import type { Column, RunModel, Table } from "../types";
 
-const PREFIXES = ["value:", "param:", "outcome:"];
+const PREFIXES = ["value:", "param:", "outcome:", "metric:"];
 const QUIET = new Set([
   "job",
   "created",
@@ -18,6 +19,7 @@ const QUIET = new Set([
   "last_used",
   "same_as",
   "violation",
+  "nans",
 ]);
 const DURATIONS = new Set(["duration", "last_duration"]);
 // Those that many runs have nothing in: shown where something is.
@@ -99,6 +101,7 @@ export function labelOf(run: RunModel, table: Table, name: string): string {
 export function titleOf(name: string): string {
   if (name.startsWith("value:")) return `${bare(name)}, value of the objective`;
   if (name.startsWith("outcome:")) return `${bare(name)}, metric with a constraint`;
+  if (name.startsWith(METRIC)) return `${bare(name)}, last value of the metric`;
   return name.startsWith("param:") ? `${bare(name)}, parameter` : (about[name] ?? name);
 }
 
@@ -112,17 +115,21 @@ const rankOf = (name: string) => {
   if (name.startsWith("value:")) return 3;
   if (name.startsWith("outcome:")) return 4;
   if (name.startsWith("param:")) return 5;
+  if (name.startsWith(METRIC)) return 6 + LAST.length;
   const place = LAST.indexOf(name);
   return place < 0 ? 2 : 6 + place;
 };
 
 // All names, in the order that they are shown in where nobody chose another.
 export const orderedNames = (table: Table): string[] =>
-  table.columns.map(({ name }) => name).toSorted((a, b) => rankOf(a) - rankOf(b));
+  table.columns
+    .map(({ name }) => name)
+    .filter((name) => name !== "nans")
+    .toSorted((a, b) => rankOf(a) - rankOf(b));
 
 export const defaultNames = (table: Table): string[] =>
   orderedNames(table).filter((name) => {
-    if (QUIET.has(name)) return false;
+    if (QUIET.has(name) || name.startsWith(METRIC)) return false;
     return !SELDOM.has(name) || hasAny(table.byName.get(name) as Column, table.rows);
   });
 
@@ -144,6 +151,6 @@ export function exactCell(column: Column, row: number): Cell {
   const number = column.data[row];
   if (column.kind === "words") return column.words[number] ?? null;
   if (column.kind === "int") return number === column.none ? null : number;
-  if (Number.isNaN(number)) return null;
+  if (Number.isNaN(number)) return column.isNan?.(row) ? "nan" : null;
   return column.kind === "time" ? new Date(number).toISOString() : number;
 }

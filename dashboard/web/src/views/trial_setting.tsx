@@ -5,7 +5,7 @@ import { useMemo } from "preact/hooks";
 import { scaleOfColumn } from "../charts/scales";
 import type { Scale } from "../charts/scales";
 import { formatNumber } from "../data/columns";
-import { bestRow, candidates } from "../model/best";
+import { bestOf, bestRow, candidates } from "../model/best";
 import { formatCount } from "../shell/format";
 import type { Column, Objective, RunModel, Table } from "../types";
 import { textOf } from "./trial_columns";
@@ -31,20 +31,24 @@ export function rankOf(
 }
 
 // "0.021 (12 %) above the best, trial 9"
-function againstBest(table: Table, objective: Objective, row: number): string {
-  const best = bestRow(table, objective);
+function againstBest(
+  table: Table,
+  objective: Objective,
+  row: number,
+  repeats: number,
+): string {
+  const best = bestOf(table, objective, repeats);
   const values = table.byName.get(`value:${objective.metric}`)?.data;
-  if (best < 0 || values === undefined || !Number.isFinite(values[row])) return "";
-  if (best === row) return "best";
-  const difference = values[row] - values[best];
-  if (difference === 0)
-    return `equal to the best, trial ${table.byName.get("number")?.data[best]}`;
-  const part = Math.abs(difference / values[best]) * 100;
+  if (best === null || values === undefined || !Number.isFinite(values[row])) return "";
+  const number = table.byName.get("number")?.data[best.row] ?? 0;
+  const name = repeats > 1 ? "mean of the best setting" : "best";
+  if (best.row === row && repeats === 1) return "best";
+  const difference = values[row] - best.value;
+  if (difference === 0) return `equal to the ${name}, trial ${number}`;
+  const part = Math.abs(difference / best.value) * 100;
   const percent = Number.isFinite(part) ? ` (${formatNumber(Number(part.toPrecision(3)))} %)` : "";
   const size = formatNumber(Number(Math.abs(difference).toPrecision(4)));
-  return `${size}${percent} ${difference > 0 ? "above" : "below"} the best, trial ${
-    table.byName.get("number")?.data[best]
-  }`;
+  return `${size}${percent} ${difference > 0 ? "above" : "below"} the ${name}, trial ${number}`;
 }
 
 export function TrialValues({ run, row }: { run: RunModel; row: number }) {
@@ -67,7 +71,7 @@ export function TrialValues({ run, row }: { run: RunModel; row: number }) {
               <span class="trial-value">{(column && textOf(column, row)) || "none"}</span>
               <span class="muted">
                 {rank !== null && ` rank ${formatCount(rank.rank)} of ${formatCount(rank.of)} ·`}
-                {` ${againstBest(table, objective, row)}`}
+                {` ${againstBest(table, objective, row, run.repeats)}`}
               </span>
             </dd>
           </div>
@@ -127,7 +131,7 @@ export function TrialParams({ run, row }: { run: RunModel; row: number }) {
   );
   const [objective] = run.objectives;
   const best = useMemo(
-    () => (run.objectives.length === 1 ? bestRow(table, objective) : -1),
+    () => (run.objectives.length === 1 ? bestRow(table, objective, run.repeats) : -1),
     [table, run],
   );
   if (columns.length === 0) return <p class="muted">No parameters.</p>;

@@ -56,7 +56,7 @@ static void test_plot__draws_braille_steps_up(void **state)
     plot_best_so_far(points, ARRAY_LEN(values), "f1", true, braille, &out);
     assert_string_equal(
         buf_text(&out),
-        "f1: best so far, by trial\n"
+        "f1: best so far, by trial, 1 not finite\n"
         "  1 \u2524                       "
         "\u284f\u2809\u2809\u2809\u2809\u2809\u2809\u2809\u2809\u2809\u2809"
         "\u2809\n"
@@ -143,6 +143,30 @@ static void test_plot__an_outlier_does_not_flatten_the_rest(void **state)
     plot_best_so_far(points, ARRAY_LEN(values), "loss", false, ascii, &out);
     assert_null(strstr(buf_text(&out), "1e+06"));
     assert_non_null(strstr(buf_text(&out), " -0.5 +"));
+    assert_non_null(strstr(buf_text(&out), "+^^^^"));
+    buf_clear(&out);
+}
+
+static void test_plot__marks_what_is_beyond_the_edge(void **state)
+{
+    const double values[] = {3,   2, (double)INFINITY,  1,
+                             100, 2, -(double)INFINITY, (double)NAN};
+    struct plot_point points[ARRAY_LEN(values)];
+    struct buf out = BUF_INIT;
+
+    (void)state;
+    fill(points, values, ARRAY_LEN(values));
+    plot_best_so_far(points, ARRAY_LEN(values), "loss", false, ascii, &out);
+    assert_string_equal(
+        buf_text(&out),
+        "loss: best so far, by trial (*: best, .: each), 1 nan\n"
+        "3 +******    ^          ^\n"
+        "  |     *\n"
+        "2 +     ***********          .\n"
+        "  |               *\n"
+        "1 +               ****************v*****\n"
+        "  +-------------------------------------\n"
+        "   1              4                    8\n");
     buf_clear(&out);
 }
 
@@ -192,13 +216,17 @@ static void test_canvas__every_dot_has_its_bit(void **state)
         for (int y = 0; y < 4; y++)
             canvas_dot(canvas, LAYER_POINTS, x, y / 3.0);
     }
-    canvas_dot(canvas, LAYER_LINE, 1.01, 0.5);
+    canvas_dot(canvas, LAYER_LINE, (double)NAN, 0.5);
     canvas_print_row(canvas, 0, &out);
     assert_string_equal(buf_text(&out), "\u28ff");
     canvas_dot(canvas, LAYER_LINE, 0.0, 1.0);
     buf_truncate(&out, 0);
     canvas_print_row(canvas, 0, &out);
     assert_string_equal(buf_text(&out), "\u2801");
+    canvas_dot(canvas, LAYER_POINTS, 1.01, 0.5);
+    buf_truncate(&out, 0);
+    canvas_print_row(canvas, 0, &out);
+    assert_string_equal(buf_text(&out), "\u25b6");
     buf_clear(&out);
     canvas_destroy(canvas);
 }
@@ -226,7 +254,7 @@ static void test_plot__draws_the_front_as_steps(void **state)
     (void)state;
     check_front(both, true,
                 "loss against latency: the Pareto front (*), other trials (.)\n"
-                "4 +*******************                 .\n"
+                "4 +*******************                 ^\n"
                 "  |                  *        .\n"
                 "2 +                  *******************\n"
                 "  |                                    *\n"
@@ -262,7 +290,7 @@ static void test_plot__draws_dots_where_two_are_not_all(void **state)
     (void)state;
     check_front(both, false,
                 "loss against latency: the Pareto front (*), other trials (.)\n"
-                "4 +*                                   .\n"
+                "4 +*                                   ^\n"
                 "  |                           .\n"
                 "2 +                  *\n"
                 "  |\n"
@@ -289,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_plot__keeps_its_width),
         cmocka_unit_test(test_plot__nothing_to_draw_is_nothing),
         cmocka_unit_test(test_plot__an_outlier_does_not_flatten_the_rest),
+        cmocka_unit_test(test_plot__marks_what_is_beyond_the_edge),
         cmocka_unit_test(test_plot__many_decades_are_logarithmic),
         cmocka_unit_test(test_plot__colour_ends_where_it_began),
         cmocka_unit_test(test_canvas__every_dot_has_its_bit),
