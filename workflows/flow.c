@@ -109,11 +109,24 @@ void flow_set_state(struct flow *flow, struct flow_node *node,
     node->state = state;
 }
 
+void flow_set_tainted(struct flow *flow, struct flow_node *node,
+                      bool is_tainted)
+{
+    size_t *missed = &flow->missed_count[node->spec.is_final];
+
+    if (!node->spec.may_fail && node->is_tainted)
+        --*missed;
+    if (!node->spec.may_fail && is_tainted)
+        ++*missed;
+    node->is_tainted = is_tainted;
+}
+
 /* What a step's needs are to its rule: the first of each kind, or
  * FLOW_NO_STEP. */
 struct need_report {
-    /* skipped: not because of a failure, and not passed over */
-    size_t failed, tainted, skipped;
+    /* excused: failed, and may; skipped: not because of a failure, and not
+     * passed over */
+    size_t failed, excused, tainted, skipped;
 };
 
 static void note(size_t *first, size_t step)
@@ -125,29 +138,47 @@ static void note(size_t *first, size_t step)
 static struct need_report look_at_needs(const struct flow *flow,
                                         const struct flow_node *node)
 {
-    struct need_report report = {FLOW_NO_STEP, FLOW_NO_STEP, FLOW_NO_STEP};
+    struct need_report report = {FLOW_NO_STEP, FLOW_NO_STEP, FLOW_NO_STEP,
+                                 FLOW_NO_STEP};
     size_t named_count = node->spec.need_count - node->spec.order_count;
 
     for (size_t k = 0; k < node->spec.need_count; k++) {
         size_t need = node->spec.needs[k];
 
         if (flow->nodes[need].state == FLOW_FAILED)
-            note(&report.failed, need);
+            note(flow->nodes[need].spec.may_fail ? &report.excused
+                                                 : &report.failed,
+                 need);
         else if (flow->nodes[need].is_tainted)
             note(&report.tainted, need);
         else if (flow->nodes[need].state == FLOW_SKIPPED && k < named_count)
             note(&report.skipped, need);
     }
-    if (!node->spec.is_final || flow->failed_count[false] == 0)
+    if (!node->spec.is_final ||
+        flow->failed_count[false] + flow->missed_count[false] == 0)
         return report;
     for (size_t i = 0; report.failed == FLOW_NO_STEP; i++) {
         const struct flow_node *other = &flow->nodes[i];
 
-        if (other->state == FLOW_FAILED && !other->spec.may_fail &&
-            !other->spec.is_final)
+        if ((other->state == FLOW_FAILED || other->is_tainted) &&
+            !other->spec.may_fail && !other->spec.is_final)
             report.failed = i;
     }
     return report;
+}
+
+/* The first step whose outputs it reads and that has none, because of a
+ * failure. */
+static size_t find_unmade(const struct flow *flow, const struct flow_node *node)
+{
+    for (size_t k = 0; k < node->spec.read_count; k++) {
+        const struct flow_node *read = &flow->nodes[node->spec.reads[k]];
+
+        if (read->is_tainted ||
+            (read->state == FLOW_FAILED && read->counts[COPY_SUCCEEDED] == 0))
+            return node->spec.reads[k];
+    }
+    return FLOW_NO_STEP;
 }
 
 static size_t first_of(size_t a, size_t b)
@@ -155,26 +186,27 @@ static size_t first_of(size_t a, size_t b)
     return a != FLOW_NO_STEP ? a : b;
 }
 
-static void judge(const struct flow *flow, struct flow_node *node)
+static void judge(struct flow *flow, struct flow_node *node)
 {
     struct need_report report = look_at_needs(flow, node);
     size_t failure = first_of(report.failed, report.tainted);
+    bool is_tainted = false;
 
-    node->is_tainted = false;
     switch (node->spec.when) {
     case FLOW_ALL_SUCCESS:
+        failure = first_of(failure, find_unmade(flow, node));
         node->because = first_of(failure, report.skipped);
         node->rule_begins = node->because == FLOW_NO_STEP;
-        node->is_tainted = failure != FLOW_NO_STEP;
+        is_tainted = failure != FLOW_NO_STEP;
         break;
     case FLOW_ALL_DONE:
         node->because = first_of(report.tainted, report.skipped);
         node->rule_begins = node->because == FLOW_NO_STEP;
-        node->is_tainted = report.tainted != FLOW_NO_STEP;
+        is_tainted = report.tainted != FLOW_NO_STEP;
         break;
     case FLOW_ANY_FAILED:
         node->because = FLOW_NO_STEP;
-        node->rule_begins = failure != FLOW_NO_STEP;
+        node->rule_begins = first_of(failure, report.excused) != FLOW_NO_STEP;
         break;
     case FLOW_ALWAYS:
     default:
@@ -182,7 +214,7 @@ static void judge(const struct flow *flow, struct flow_node *node)
         node->rule_begins = true;
         break;
     }
-    node->is_tainted = node->is_tainted && node->state == FLOW_SKIPPED;
+    flow_set_tainted(flow, node, is_tainted && node->state == FLOW_SKIPPED);
 }
 
 void flow_advance(struct flow *flow, size_t step)
@@ -419,5 +451,12 @@ bool flow_is_lost(const struct flow *flow, size_t step)
 
 bool flow_has_failed(const struct flow *flow)
 {
-    return flow->failed_count[false] + flow->failed_count[true] > 0;
+    return flow->failed_count[false] + flow->failed_count[true] +
+               flow->missed_count[false] + flow->missed_count[true] >
+           0;
+}
+
+bool flow_is_missed(const struct flow *flow, size_t step)
+{
+    return flow->nodes[step].is_tainted && !flow->nodes[step].spec.may_fail;
 }

@@ -24,6 +24,11 @@
  * never started, counts as refused once the step is over, and nobody tells of
  * it.
  *
+ * A step that may fail does not hold back what follows: to the default rule its
+ * failure is like a success, unless the step that follows reads its outputs and
+ * no copy made any. What is skipped for a failure counts as a failure of the
+ * run, unless it may fail itself.
+ *
  * A final step (`on_failure`, `always`) needs, besides, all steps that are not
  * final, as one: which has failed where a step has that may not, and else
  * succeeded.
@@ -36,8 +41,10 @@
  */
 
 enum flow_when {
-    FLOW_ALL_SUCCESS, /* the default; one that was skipped did not succeed */
-    FLOW_ALL_DONE,    /* each has succeeded or failed, none was skipped */
+    /* The default: each succeeded, or failed and may, and so did all that the
+     * step reads; one that was skipped did not succeed. */
+    FLOW_ALL_SUCCESS,
+    FLOW_ALL_DONE, /* each has succeeded or failed, none was skipped */
     /* One failed (if it may or not), or its rule skipped it because of one
      * that had failed, near or far. */
     FLOW_ANY_FAILED,
@@ -64,9 +71,12 @@ struct flow_step {
     const size_t *needs; /* [need_count] steps, by index; none is final, but
                             of a final step */
     size_t need_count;
-    size_t order_count; /* the last of them: by the order of a list alone. One
-                           that was skipped, not because of a failure, is
-                           passed over */
+    size_t order_count;  /* the last of them: by the order of a list alone. One
+                            that was skipped, not because of a failure, is
+                            passed over */
+    const size_t *reads; /* [read_count] steps whose outputs it reads, near or
+                            far: all of them come before it */
+    size_t read_count;
     enum flow_when when;
     bool is_final;
     bool may_fail;           /* the run does not fail with it */
@@ -170,7 +180,10 @@ void flow_count(const struct flow *flow, size_t step,
 /* Whether an active step cannot succeed any more, its copies that run
  * notwithstanding. */
 bool flow_is_lost(const struct flow *flow, size_t step);
-/* Whether a step has failed that may not. */
+/* Whether a step that may not fail has failed, or is missed. */
 bool flow_has_failed(const struct flow *flow);
+/* Whether its rule skipped a step because of a failure, near or far, and it is
+ * not one that may fail. */
+bool flow_is_missed(const struct flow *flow, size_t step);
 
 #endif

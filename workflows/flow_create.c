@@ -29,15 +29,17 @@ static void *copy_array(const void *array, size_t count, size_t size)
 
 static void copy_steps(struct flow *flow, const struct flow_step *steps)
 {
-    size_t needs = 0, claims = 0;
+    size_t needs = 0, claims = 0, reads = 0;
 
     for (size_t i = 0; i < flow->count; i++) {
         needs += steps[i].need_count;
+        reads += steps[i].read_count;
         claims += steps[i].claim_count;
     }
     flow->edges = mem_array(2 * needs + 1, sizeof(*flow->edges));
     flow->claims = mem_array(claims + 1, sizeof(*flow->claims));
-    needs = claims = 0;
+    flow->reads = mem_array(reads + 1, sizeof(*flow->reads));
+    needs = claims = reads = 0;
     for (size_t i = 0; i < flow->count; i++) {
         struct flow_step *spec = &flow->nodes[i].spec;
 
@@ -48,7 +50,11 @@ static void copy_steps(struct flow *flow, const struct flow_step *steps)
         for (size_t k = 0; k < spec->claim_count; k++)
             flow->claims[claims + k] = spec->claims[k];
         spec->claims = flow->claims + claims;
+        for (size_t k = 0; k < spec->read_count; k++)
+            flow->reads[reads + k] = spec->reads[k];
+        spec->reads = flow->reads + reads;
         needs += spec->need_count;
+        reads += spec->read_count;
         claims += spec->claim_count;
     }
 }
@@ -241,6 +247,7 @@ void flow_destroy(struct flow *flow)
     free(flow->rank);
     free(flow->place);
     free(flow->edges);
+    free(flow->reads);
     free(flow->claims);
     free(flow->work);
     free(flow);

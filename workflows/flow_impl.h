@@ -60,6 +60,7 @@ struct flow {
     size_t final_count;
     size_t open_count;      /* steps, not final, that are not closed */
     size_t failed_count[2]; /* that may not fail: [is_final] */
+    size_t missed_count[2]; /* skipped for a failure, and may not: the same */
     int64_t *sizes, *used;  /* [pool_count] */
     int64_t *set_aside;     /* [pool_count], for flow_next() */
     size_t pool_count;
@@ -69,6 +70,7 @@ struct flow {
     struct step_heap beginning, ending;
     size_t *rank, *place; /* [count], of the heaps */
     size_t *edges;        /* needs and dependents */
+    size_t *reads;        /* of all steps */
     struct flow_claim *claims;
     size_t *work; /* steps to look at, in place of recursion */
     size_t work_count, work_capacity;
@@ -84,6 +86,9 @@ void flow_set_state(struct flow *flow, struct flow_node *node,
                     enum flow_state state);
 void flow_set_copy(struct flow *flow, size_t step, int64_t copy,
                    enum copy_state state);
+/* Its rule skips it because of a failure, or this is no longer so. */
+void flow_set_tainted(struct flow *flow, struct flow_node *node,
+                      bool is_tainted);
 /* Those of an active step may start. */
 void flow_offer_given_up(struct flow *flow, size_t step);
 /* To flow->work. */

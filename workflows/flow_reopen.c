@@ -20,7 +20,7 @@ static void wait_again(struct flow *flow, size_t step)
     memset(node->few, 0, sizeof(node->few));
     memset(node->counts, 0, sizeof(node->counts));
     node->copies = node->first_ready = node->first_again = 0;
-    node->is_tainted = false;
+    flow_set_tainted(flow, node, false);
     flow_update(flow, step);
 }
 

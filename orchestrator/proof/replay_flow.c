@@ -496,8 +496,9 @@ static int run_state(struct proving *proving, const json_t *detail)
     return is_over && !has_failed
                ? 0
                : differ(proving, NULL, "the run has succeeded, but %s",
-                        is_over ? "a step has failed"
-                                : "some steps have not finished");
+                        is_over
+                            ? "a step has failed, or was skipped because of one"
+                            : "some steps have not finished");
 }
 
 static int on_event(void *self)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/engine/source/flow.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/buf.h"
 #include "base/compiler.h"
+#include "base/units.h"
 #include "orchestrator/engine/core/chain.h"
 #include "orchestrator/engine/core/metric.h"
 #include "orchestrator/engine/core/take_up.h"
@@ -209,22 +212,47 @@ static const struct step *first_failed(const struct engine *engine)
     return NULL;
 }
 
+static int64_t count_missed(const struct engine *engine)
+{
+    int64_t count = 0;
+
+    for (size_t i = 0; i < engine->run->workflow->step_count; i++)
+        count += flow_is_missed(engine->steps->flow, i);
+    return count;
+}
+
+static void describe_failure(const struct step *failed, int64_t missed,
+                             struct engine_result *result)
+{
+    struct buf text = BUF_INIT;
+
+    if (failed != NULL)
+        buf_printf(&text, "step '%s' failed", failed->name);
+    if (missed > 0)
+        buf_printf(&text,
+                   "%s%" PRId64 " step%s %s skipped because of a failure",
+                   failed != NULL ? "; " : "", missed, units_plural(missed),
+                   missed == 1 ? "was" : "were");
+    snprintf(result->reason, sizeof(result->reason), "%s", buf_text(&text));
+    buf_clear(&text);
+}
+
 static void flow_conclude(struct engine *engine)
 {
     struct engine_result *result = engine->result;
     const struct step *failed = first_failed(engine);
+    int64_t missed = count_missed(engine);
     bool is_cut_off =
         result->verdict != BUDGET_GO_ON && !engine->wind_up.is_beyond_budget;
 
-    if (failed == NULL && !is_cut_off) {
+    if (failed == NULL && missed == 0 && !is_cut_off) {
         snprintf(result->reason, sizeof(result->reason),
                  "all steps have finished");
         return;
     }
     result->state = RUN_FAILED;
     if (!is_cut_off)
-        snprintf(result->reason, sizeof(result->reason), "step '%s' failed",
-                 failed->name);
+        describe_failure(failed, missed, result);
 }
 
 static void flow_recall(struct engine *engine)

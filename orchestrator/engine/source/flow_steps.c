@@ -52,20 +52,25 @@ bool flow_skip_step(struct engine *engine, size_t step, const char *reason)
     return true;
 }
 
-bool flow_skip_by_rule(struct engine *engine, size_t step, size_t because)
+static char *rule_reason(const struct engine *engine, size_t because)
 {
-    const struct step *steps = engine->run->workflow->steps;
-    const struct flow *flow = engine->steps->flow;
-    char *reason;
-    bool result;
+    const struct workflow *workflow = engine->run->workflow;
+    const char *what = "was skipped";
 
     if (because == FLOW_NO_STEP)
-        reason = mem_copy_string("no step that it needs has failed");
-    else
-        reason = mem_printf("'%s' %s", steps[because].name,
-                            flow_state(flow, because) == FLOW_FAILED
-                                ? "failed"
-                                : "was skipped");
+        return mem_copy_string("no step that it needs has failed");
+    if (flow_state(engine->steps->flow, because) == FLOW_FAILED)
+        what = workflow->flow_steps[because].may_fail
+                   ? "failed, and its outputs are missing"
+                   : "failed";
+    return mem_printf("'%s' %s", workflow->steps[because].name, what);
+}
+
+bool flow_skip_by_rule(struct engine *engine, size_t step, size_t because)
+{
+    char *reason = rule_reason(engine, because);
+    bool result;
+
     result = flow_skip_step(engine, step, reason);
     free(reason);
     return result;

@@ -274,7 +274,8 @@ const struct schema_key workflow_step_keys[] = {
         .type = SCHEMA_TEXT,
         .choices = flow_when_names,
         .doc = "The required end of those steps; otherwise the step is "
-               "skipped. all_success: all succeeded; all_done: all "
+               "skipped. all_success: all succeeded, or failed with "
+               "may_fail and made what this step reads; all_done: all "
                "succeeded or failed, none was skipped; any_failed: one "
                "failed, or was skipped because one before it had; always: "
                "any end.",
@@ -546,7 +547,9 @@ const struct schema_key workflow_step_keys[] = {
         .name = "may_fail",
         .known_as = "allow_failure continue_on_error",
         .type = SCHEMA_BOOL,
-        .doc = "Whether the run can succeed although the step failed.",
+        .doc = "Whether the run can succeed although the step failed. Steps "
+               "that need it run then, except one that reads an output or "
+               "metric which no copy of it made.",
         .fallback = "false",
         .example = "true",
     },

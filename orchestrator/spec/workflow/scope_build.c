@@ -222,6 +222,24 @@ static int refuse_column(const struct scope_reader *r, struct diag_place place,
     return -1;
 }
 
+/* An output or metric, which is missing where the step has failed. */
+static void note_read(const struct scope_reader *r, size_t named,
+                      enum result_kind kind)
+{
+    struct step_source *source;
+
+    if (kind == RESULT_STATE || kind == RESULT_COUNT || r->step == NO_STEP ||
+        r->step == named)
+        return;
+    source = &r->w->sources[r->step];
+    for (size_t i = 0; i < source->read_count; i++)
+        if (source->reads[i] == named)
+            return;
+    source->reads = mem_resize(source->reads, source->read_count + 1,
+                               sizeof(*source->reads));
+    source->reads[source->read_count++] = named;
+}
+
 static int check_column(const struct scope_reader *r, const char *at,
                         const struct expr_reference *reference, size_t named)
 {
@@ -240,6 +258,8 @@ static int check_column(const struct scope_reader *r, const char *at,
         rc = refuse_column(r,
                            place_of(r, at, reference->end - reference->offset),
                            column, named);
+    else
+        note_read(r, named, step->results[i].kind);
     free(column);
     return rc;
 }

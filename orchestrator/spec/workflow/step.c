@@ -521,6 +521,8 @@ static void build_flow(struct step_build *s)
     flow->starts_all = !conf_read_bool(map, "fail_fast", true);
     s->step->kills_copies =
         strcmp(conf_read_text(map, "fail_fast", ""), "kill") == 0;
+    flow->reads = s->source->reads;
+    flow->read_count = s->source->read_count;
     if (s->step->kind == STEP_FAIL)
         return;
     build_success(s);
@@ -579,6 +581,7 @@ void workflow_build_work(struct workflow_build *w, size_t index)
         .index = index,
     };
 
+    s.flow->may_fail = step->kind == STEP_JOIN; /* its members decide */
     if (step->kind == STEP_JOIN || s.source->own->type != CONF_MAP)
         return;
     s.task.place = s.source->name->place;

@@ -231,6 +231,9 @@ static void build_all(struct workflow_build *w)
     build_take_over(w, conf_get(root, "take_over"));
     build_refresh(w, conf_get(root, "refresh"));
     workflow_end_needs(w);
+    for (size_t i = 0; i < w->workflow->step_count; i++)
+        if (w->sources[i].reads != NULL)
+            build_take(w->build.file, w->sources[i].reads);
     free(w->sources);
 }
 

@@ -46,6 +46,9 @@ struct step_source {
     const size_t *after;          /* by its place in a list: [after_count] */
     size_t after_count;
     size_t named_count; /* of `needs`, each once */
+    size_t *reads;      /* [read_count] steps whose outputs it reads, each once;
+                           the step's flow takes them */
+    size_t read_count;
     enum section section;
     char *what; /* "step 'train'" */
 };

@@ -191,17 +191,31 @@ static void check_unique(const struct record *record)
 
 /* -- Steps ----------------------------------------------------------------*/
 
+/* Whether it was lost to a failure before it, by what became of those that it
+ * needs. */
+static bool is_held_back(const struct flow_check *check,
+                         const struct scenario_step *step)
+{
+    const struct scenario *scenario = &check->history->scenario;
+
+    for (int i = 0; i < SCENARIO_MAX_STEPS && !step->is_always; i++) {
+        const struct record_step *need = &check->record->steps[i];
+
+        if ((step->needs >> i & 1) == 0 || is_state(need, "succeeded"))
+            continue;
+        if (!is_state(need, "failed") || !scenario->steps[i].may_fail)
+            return true;
+    }
+    return false;
+}
+
 /* Whether it begins, by what became of those before it. */
 static bool is_to_begin(const struct flow_check *check,
                         const struct scenario_step *step)
 {
-    for (int i = 0; i < SCENARIO_MAX_STEPS && !step->is_always; i++) {
-        if ((step->needs >> i & 1) != 0 &&
-            !is_state(&check->record->steps[i], "succeeded"))
-            return false;
-    }
-    return step->condition < 0 ||
-           count_copies(check, step->condition).succeeded > 0;
+    return !is_held_back(check, step) &&
+           (step->condition < 0 ||
+            count_copies(check, step->condition).succeeded > 0);
 }
 
 static void check_outcome(int index, const struct scenario_step *step,
@@ -245,16 +259,36 @@ static void check_step(const struct flow_check *check, int index)
         check_outcome(index, step, row, copies);
 }
 
-static bool has_failed(const struct flow_check *check)
+/* Whether it was skipped because of a failure, near or far; needs have lower
+ * indices. */
+static bool is_missed(const struct flow_check *check, int index, bool *missed)
 {
     const struct scenario *scenario = &check->history->scenario;
+    const struct scenario_step *step = &scenario->steps[index];
 
-    for (int i = 0; i < scenario->step_count; i++) {
-        if (is_state(&check->record->steps[i], "failed") &&
-            !scenario->steps[i].may_fail)
+    if (!is_state(&check->record->steps[index], "skipped") || step->is_always)
+        return false;
+    for (int i = 0; i < index; i++) {
+        bool has_failed = is_state(&check->record->steps[i], "failed") &&
+                          !scenario->steps[i].may_fail;
+
+        if ((step->needs >> i & 1) != 0 && (has_failed || missed[i]))
             return true;
     }
     return false;
+}
+
+static bool has_failed(const struct flow_check *check)
+{
+    const struct scenario *scenario = &check->history->scenario;
+    bool missed[SCENARIO_MAX_STEPS] = {false}, fails = false;
+
+    for (int i = 0; i < scenario->step_count; i++) {
+        missed[i] = is_missed(check, i, missed);
+        fails |= (missed[i] || is_state(&check->record->steps[i], "failed")) &&
+                 !scenario->steps[i].may_fail;
+    }
+    return fails;
 }
 
 void check_flow(const struct history *history, const struct record *record)

@@ -17,6 +17,9 @@
 #define NEEDS(...)                                                             \
     .needs = (const size_t[]){__VA_ARGS__},                                    \
     .need_count = ARRAY_LEN(((const size_t[]){__VA_ARGS__}))
+#define READS(...)                                                             \
+    .reads = (const size_t[]){__VA_ARGS__},                                    \
+    .read_count = ARRAY_LEN(((const size_t[]){__VA_ARGS__}))
 #define CLAIMS(...)                                                            \
     .claims = (const struct flow_claim[]){__VA_ARGS__},                        \
     .claim_count = ARRAY_LEN(((const struct flow_claim[]){__VA_ARGS__}))

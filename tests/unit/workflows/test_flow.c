@@ -143,7 +143,7 @@ static void test_flow__final_steps_come_last(void **state)
         {.is_final = true, .when = FLOW_ALWAYS, NEEDS(0)},
         {.is_final = true, .when = FLOW_ALL_SUCCESS, NEEDS(1)},
         {.may_fail = true},
-        {NEEDS(3)},
+        {NEEDS(3), READS(3), .may_fail = true},
         {NEEDS(4), .when = FLOW_ALWAYS}};
     struct flow *flow;
 
@@ -165,6 +165,74 @@ static void test_flow__final_steps_come_last(void **state)
         assert_int_equal(flow_has_failed(flow), fails);
         finish(flow);
     }
+}
+
+static void test_flow__what_follows_a_step_that_may_fail_begins(void **state)
+{
+    const struct flow_step steps[] = {
+        {.may_fail = true},
+        {NEEDS(0)},
+        {NEEDS(1)},
+        {NEEDS(2, 0), .when = FLOW_ANY_FAILED},
+    };
+    struct flow *flow = FLOW(steps, 1);
+
+    (void)state;
+    pass(flow, 0, false);
+    pass(flow, 1, true);
+    pass(flow, 2, true);
+    pass(flow, 3, true);
+    assert_false(flow_has_failed(flow));
+    finish(flow);
+}
+
+static void test_flow__missing_outputs_hold_back_who_reads_them(void **state)
+{
+    const struct flow_step steps[] = {
+        {.may_fail = true},
+        {NEEDS(0)},
+        {NEEDS(1), READS(0)}, /* from afar */
+        {NEEDS(2)},
+        {NEEDS(0), READS(0), .when = FLOW_ALWAYS},
+        {.is_final = true, .when = FLOW_ANY_FAILED},
+    };
+    struct flow *flow = FLOW(steps, 1);
+
+    (void)state;
+    pass(flow, 0, false);
+    begin(flow, 1, 0);
+    end(flow, 1, FLOW_SUCCEEDED);
+    leave_out(flow, 2, 0);
+    assert_true(flow_has_failed(flow));
+    leave_out(flow, 3, 2);
+    pass(flow, 4, true);
+    pass(flow, 5, true);
+    assert_true(flow_is_missed(flow, 2));
+    assert_true(flow_is_missed(flow, 3));
+    assert_false(flow_is_missed(flow, 1));
+    flow_reopen(flow, 0, 0);
+    assert_false(flow_has_failed(flow));
+    flow_destroy(flow);
+}
+
+static void test_flow__one_copy_that_made_its_outputs_is_enough(void **state)
+{
+    const struct flow_step steps[] = {
+        {.may_fail = true, .starts_all = true},
+        {NEEDS(0), READS(0)},
+    };
+    struct flow *flow = FLOW(steps, 1);
+
+    (void)state;
+    begin(flow, 0, 2);
+    start(flow, 0, 0);
+    start(flow, 0, 1);
+    flow_ended(flow, 0, 0, false);
+    flow_ended(flow, 0, 1, true);
+    end(flow, 0, FLOW_FAILED);
+    pass(flow, 1, true);
+    assert_false(flow_has_failed(flow));
+    finish(flow);
 }
 
 static void test_flow__begins_by_priority_then_by_index(void **state)
@@ -336,6 +404,9 @@ int main(void)
         cmocka_unit_test(test_flow__rules),
         cmocka_unit_test(test_flow__failures_reach_through_skipped_steps),
         cmocka_unit_test(test_flow__final_steps_come_last),
+        cmocka_unit_test(test_flow__what_follows_a_step_that_may_fail_begins),
+        cmocka_unit_test(test_flow__missing_outputs_hold_back_who_reads_them),
+        cmocka_unit_test(test_flow__one_copy_that_made_its_outputs_is_enough),
         cmocka_unit_test(test_flow__begins_by_priority_then_by_index),
         cmocka_unit_test(test_flow__what_needs_a_reopened_step_waits_again),
         cmocka_unit_test(test_flow__a_record_is_told_in_any_order),

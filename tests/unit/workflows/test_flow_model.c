@@ -25,7 +25,7 @@ struct world {
     struct rng rng;
     size_t count;
     struct flow_step steps[STEPS];
-    size_t needs[STEPS][STEPS];
+    size_t needs[STEPS][STEPS], reads[STEPS][STEPS];
     struct flow_claim claims[STEPS][POOLS];
     int64_t pools[POOLS];
     enum fate fates[STEPS];
@@ -73,10 +73,24 @@ static bool model_run_has_failed(const struct world *world,
                                  const struct model *model, bool of_finals)
 {
     for (size_t i = 0; i < world->count; i++)
-        if (model->states[i] == FLOW_FAILED && !world->steps[i].may_fail &&
+        if ((model->states[i] == FLOW_FAILED || model->through_failure[i]) &&
+            !world->steps[i].may_fail &&
             (of_finals || !world->steps[i].is_final))
             return true;
     return false;
+}
+
+/* Steps that are read have one copy, or start them all. */
+static bool model_lacks_outputs(const struct world *world,
+                                const struct model *model, size_t step)
+{
+    bool is_made = false;
+
+    for (int64_t k = 0; k < world->copies[step]; k++)
+        is_made |= world->fates[step] == BEGINS &&
+                   world->outcomes[step][k] == SUCCEEDS;
+    return model->through_failure[step] ||
+           (model->states[step] == FLOW_FAILED && !is_made);
 }
 
 static bool model_is_ready(const struct world *world, const struct model *model,
@@ -99,23 +113,28 @@ static void model_decide(const struct world *world, struct model *model,
 {
     const struct flow_step *spec = &world->steps[step];
     bool failed = spec->is_final && model_run_has_failed(world, model, false);
-    bool through = false, skipped = false, begins = true;
+    bool excused = false, through = false, skipped = false, begins = true;
 
     for (size_t k = 0; k < spec->need_count; k++) {
         size_t need = spec->needs[k];
 
-        failed |= model->states[need] == FLOW_FAILED;
+        failed |=
+            model->states[need] == FLOW_FAILED && !world->steps[need].may_fail;
+        excused |= model->states[need] == FLOW_FAILED;
         skipped |= model->states[need] == FLOW_SKIPPED &&
                    (k + spec->order_count < spec->need_count ||
                     model->through_failure[need]);
         through |= model->through_failure[need];
     }
+    for (size_t k = 0; k < spec->read_count; k++)
+        failed |= spec->when == FLOW_ALL_SUCCESS &&
+                  model_lacks_outputs(world, model, spec->reads[k]);
     if (spec->when == FLOW_ALL_SUCCESS)
         begins = !failed && !skipped;
     else if (spec->when == FLOW_ALL_DONE)
         begins = !skipped;
     else if (spec->when == FLOW_ANY_FAILED)
-        begins = failed || through;
+        begins = failed || excused || through;
     if (!begins)
         model->through_failure[step] =
             through || (failed && spec->when == FLOW_ALL_SUCCESS);
@@ -487,6 +506,32 @@ static void draw_claims(struct world *world, size_t step)
             };
 }
 
+static bool starts_all_copies(const struct world *world, size_t step)
+{
+    const struct flow_step *spec = &world->steps[step];
+
+    return spec->starts_all ||
+           (world->copies[step] == 1 && spec->success_count <= 1);
+}
+
+/* Of what it needs, near or far. */
+static void draw_reads(struct world *world, size_t step)
+{
+    struct flow_step *spec = &world->steps[step];
+
+    spec->reads = world->reads[step];
+    for (size_t k = 0; k < 2 * spec->need_count; k++) {
+        size_t read = spec->needs[k / 2];
+        const struct flow_step *need = &world->steps[read];
+
+        if (k % 2 == 1 && need->need_count > 0)
+            read = need->needs[draw(world, need->need_count)];
+        if (spec->read_count < STEPS && draw(world, 3) == 0 &&
+            starts_all_copies(world, read))
+            world->reads[step][spec->read_count++] = read;
+    }
+}
+
 /* `order` is one in which the steps may run. */
 static void draw_step(struct world *world, const size_t *order, size_t at)
 {
@@ -515,6 +560,7 @@ static void draw_step(struct world *world, const size_t *order, size_t at)
         draw(world, 3) == 0 ? (int64_t)draw(world, COPIES + 1) : 1;
     draw_claims(world, step);
     draw_fates(world, step);
+    draw_reads(world, step);
 }
 
 static void draw_world(struct world *world, uint64_t seed)
