@@ -57,6 +57,12 @@ int store_each_run(struct store *store,
 int store_each_child_run(struct store *store, int64_t run,
                          int (*row)(void *user, const struct run_row *run),
                          void *user, struct err *err);
+/* The runs of a file in a folder whose state is running, by id; not those that
+ * a run has started. Its jobs are not counted. */
+int store_each_running_run(struct store *store, const char *spec_path,
+                           const char *work_directory,
+                           int (*row)(void *user, const struct run_row *run),
+                           void *user, struct err *err);
 /* By name, by id, or "last", which is the last that a person started.
  * ERR_NOT_FOUND names the nearest. */
 int store_find_run(struct store *store, const char *selector, int64_t *id,

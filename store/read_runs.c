@@ -251,6 +251,26 @@ int store_each_child_run(struct store *store, int64_t run,
         row, user, &count, err);
 }
 
+int store_each_running_run(struct store *store, const char *spec_path,
+                           const char *work_directory,
+                           int (*row)(void *user, const struct run_row *run),
+                           void *user, struct err *err)
+{
+    const struct value keys[] = {value_text(spec_path), value_bool(true),
+                                 value_text(work_directory)};
+    int64_t count = 0;
+
+    return each_run(store,
+                    store_query(store,
+                                SELECT_RUNS
+                                " WHERE run.state = 'running'"
+                                " AND run.spec_path = ?1"
+                                " AND run.work_directory = ?3"
+                                " AND run.parent_id IS NULL ORDER BY run.id",
+                                keys, ARRAY_LEN(keys), err),
+                    row, user, &count, err);
+}
+
 /* ---- finding ---- */
 
 static struct value selector_number(const char *selector)

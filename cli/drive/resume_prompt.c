@@ -137,6 +137,27 @@ static enum resume_answer decide_child(struct store *store,
     return answer;
 }
 
+/* A new run beside another one of the same file: both write the same files. */
+static enum resume_answer warn_of_other(struct store *store,
+                                        const struct resume_prompt *prompt,
+                                        enum resume_answer answer,
+                                        struct err *err)
+{
+    char *name;
+
+    if (answer != RESUME_NEW)
+        return answer;
+    if (run_find_other(store, prompt->spec, &name, err) != 0)
+        return RESUME_ERROR;
+    if (name != NULL)
+        fprintf(stderr,
+                "smtune: warning: run '%s' of this file is running in this "
+                "folder; both runs write to the same files\n",
+                name);
+    free(name);
+    return answer;
+}
+
 static enum resume_answer ask_record(const struct cli *cli, struct store *store,
                                      const struct resume_prompt *prompt,
                                      struct run_earlier *earlier,
@@ -145,7 +166,8 @@ static enum resume_answer ask_record(const struct cli *cli, struct store *store,
     if (prompt->order->parent == 0)
         return run_find_earlier(store, prompt->spec, prompt->order, earlier,
                                 err) == 0
-                   ? decide(cli, prompt, earlier, err)
+                   ? warn_of_other(store, prompt,
+                                   decide(cli, prompt, earlier, err), err)
                    : RESUME_ERROR;
     if (child_run_check_depth(store, prompt->order->parent, err) != 0 ||
         run_find_child(store, prompt->spec, prompt->order, earlier, err) != 0)

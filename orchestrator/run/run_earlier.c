@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fs.h"
 #include "base/mem.h"
 #include "executors/executor.h"
 #include "orchestrator/job/states.h"
@@ -89,6 +90,43 @@ int run_find_earlier(struct store *store, const struct spec *spec,
         return -1;
     find_engine(store, earlier);
     return 0;
+}
+
+/* ---- beside it ---- */
+
+struct others {
+    struct store *store;
+    char **name;
+};
+
+static int probe_other(void *user, const struct run_row *row)
+{
+    const struct others *others = user;
+    char *directory = store_run_directory(others->store, row->name);
+    int64_t pid;
+
+    if (*others->name == NULL && engine_lock_probe(directory, &pid, NULL) == 1)
+        *others->name = mem_copy_string(row->name);
+    free(directory);
+    return 0;
+}
+
+int run_find_other(struct store *store, const struct spec *spec, char **name,
+                   struct err *err)
+{
+    struct others others = {store, name};
+    char *folder = fs_absolute(".");
+    int result;
+
+    *name = NULL;
+    result = store_each_running_run(store, spec->experiment->path, folder,
+                                    probe_other, &others, err);
+    free(folder);
+    if (result == 0)
+        return 0;
+    free(*name);
+    *name = NULL;
+    return -1;
 }
 
 /* ---- below a job ---- */

@@ -28,6 +28,14 @@ int run_find_earlier(struct store *store, const struct spec *spec,
                      struct err *err);
 
 /*
+ * *name: of a run of the same file in the folder of this process that has an
+ * engine now; the caller's, NULL: there is none. -1 when the store cannot be
+ * read.
+ */
+int run_find_other(struct store *store, const struct spec *spec, char **name,
+                   struct err *err);
+
+/*
  * Finds the run that an earlier attempt of the job has begun, and that may
  * stand for order's: the last one of the same file and --set words. What it
  * began before it last succeeded is over and done with: the job was put back.

@@ -6,7 +6,7 @@ import pty
 
 import pytest
 
-from files import experiment
+from files import experiment, workflow
 from programs import wait_until
 
 FILE = experiment("test -e go || exit 75; echo loss=${{ x }}", trials=4,
@@ -119,6 +119,26 @@ def test_a_run_with_an_engine_is_not_offered(smtune, write):
     smtune.ok("stop", "exp", timeout=60)
     process.wait()
     assert runs(smtune) == {"exp": "stopped"}
+
+
+def test_a_second_run_in_the_same_folder_is_warned_of(smtune, write, tmp_path):
+    path = write("w.yaml", workflow({"a": {"shell": "test -e go || exit 75",
+                                           "retry": [{"match": "exit:75",
+                                                      "max": 1000,
+                                                      "delay": "0.1s"}]}}))
+    process = smtune.start("run", "-q", path)
+    wait_until(lambda: smtune("status", "flow").returncode == 0)
+    second = smtune.start("run", "-q", path)
+    warning = second.stderr.readline()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "go").touch()
+    assert warning == ("smtune: warning: run 'flow' of this file is running in "
+                       "this folder; both runs write to the same files\n")
+    assert smtune("run", "-q", path, cwd=elsewhere).stderr == ""
+    write("go", "")
+    assert process.wait() == second.wait() == 0
+    assert smtune("run", "-q", path).stderr == ""
 
 
 def refusal(smtune, status, path, *more):
