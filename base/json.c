@@ -89,6 +89,8 @@ json_t *json_text_unless_empty(const char *text)
 
 json_t *json_from_value(const struct value *value)
 {
+    struct value number;
+
     switch (value->type) {
     case VALUE_BOOL:
         return json_boolean(value->boolean);
@@ -100,6 +102,9 @@ json_t *json_from_value(const struct value *value)
         return json_from_text(value->text);
     case VALUE_JSON:
         return json_loads(value->text, JSON_DECODE_ANY, NULL);
+    case VALUE_NUMERAL:
+        number = value_of_numeral(value);
+        return json_from_value(&number);
     case VALUE_NULL:
     default:
         return json_null();

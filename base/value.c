@@ -7,6 +7,7 @@
  */
 #include "base/value.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,6 +20,25 @@ bool value_is_null(const struct value *value)
 {
     return value->type == VALUE_NULL ||
            (value->type == VALUE_JSON && strcmp(value->text, "null") == 0);
+}
+
+bool value_has_text(const struct value *value)
+{
+    return value->type == VALUE_TEXT || value->type == VALUE_JSON ||
+           value->type == VALUE_NUMERAL;
+}
+
+struct value value_of_numeral(const struct value *value)
+{
+    long long integer;
+    char *end;
+
+    if (value->type != VALUE_NUMERAL)
+        return *value;
+    errno = 0;
+    integer = strtoll(value->text, &end, 10);
+    return *end == '\0' && errno == 0 ? value_int(integer)
+                                      : value_real(strtod(value->text, NULL));
 }
 
 bool value_equal(const struct value *a, const struct value *b)
@@ -36,6 +56,7 @@ bool value_equal(const struct value *a, const struct value *b)
         return a->real == b->real || (isnan(a->real) && isnan(b->real));
     case VALUE_TEXT:
     case VALUE_JSON:
+    case VALUE_NUMERAL:
     default:
         return strcmp(a->text, b->text) == 0;
     }
@@ -50,6 +71,8 @@ double value_number(const struct value *value)
         return (double)value->integer;
     case VALUE_REAL:
         return value->real;
+    case VALUE_NUMERAL:
+        return strtod(value->text, NULL);
     case VALUE_NULL:
     case VALUE_TEXT:
     case VALUE_JSON:
@@ -102,6 +125,7 @@ void value_print(const struct value *value, struct buf *out)
         return;
     case VALUE_TEXT:
     case VALUE_JSON:
+    case VALUE_NUMERAL:
     default:
         buf_add_string(out, value->text);
         return;

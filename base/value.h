@@ -21,8 +21,10 @@ enum value_type {
     VALUE_INT,
     VALUE_REAL,
     VALUE_TEXT,
-    VALUE_JSON /* `text` is compact JSON of a list, a map or null, which is one
-                  of a parameter's values; the store has it as a text */
+    VALUE_JSON, /* `text` is compact JSON of a list, a map or null, which is one
+                   of a parameter's values; the store has it as a text */
+    VALUE_NUMERAL /* `text` is a decimal number as somebody wrote it: a program
+                     gets the text, an expression the number */
 };
 
 struct value {
@@ -65,6 +67,11 @@ static inline struct value value_json(const char *text)
     return (struct value){.type = VALUE_JSON, .text = text};
 }
 
+static inline struct value value_numeral(const char *text)
+{
+    return (struct value){.type = VALUE_NUMERAL, .text = text};
+}
+
 /* Null where there is none. */
 
 static inline struct value value_int_if(bool is_known, int64_t integer)
@@ -95,6 +102,12 @@ static inline struct value value_text_unless_empty(const char *text)
 /* Whether a program gets nothing: an inactive parameter, or a null among its
  * values. */
 bool value_is_null(const struct value *value);
+
+/* Whether `text` is what lives as long as its owner says. */
+bool value_has_text(const struct value *value);
+
+/* The number of a numeral, an integer where it fits; any other value itself. */
+struct value value_of_numeral(const struct value *value);
 
 /* Same type and same content; a NaN equals a NaN. */
 bool value_equal(const struct value *a, const struct value *b);

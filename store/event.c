@@ -110,6 +110,7 @@ static void add_value(struct buf *out, const struct value *value)
         break;
     case VALUE_TEXT:
     case VALUE_JSON:
+    case VALUE_NUMERAL:
         add_quoted(out, value->text);
         break;
     case VALUE_REAL:

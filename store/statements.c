@@ -217,6 +217,7 @@ static int bind_one(sqlite3_stmt *statement, int index,
         return sqlite3_bind_double(statement, index, value->real);
     case VALUE_TEXT:
     case VALUE_JSON:
+    case VALUE_NUMERAL:
         return sqlite3_bind_text(statement, index, value->text, -1,
                                  SQLITE_STATIC);
     case VALUE_NULL:

@@ -248,6 +248,32 @@ static int refuse_map(const struct path *path, const struct conf_node *node,
                    path->text, path->rest, conf_type_name(node->type));
 }
 
+static const struct schema_key *find_schema_key(const struct schema_key *keys,
+                                                const char *name)
+{
+    while (keys != NULL && keys->name != NULL && strcmp(keys->name, name) != 0)
+        keys++;
+    return keys != NULL && keys->name != NULL ? keys : NULL;
+}
+
+static bool may_be_any_scalar(const struct schema_key *key)
+{
+    if (key != NULL && key->shorthand != NULL)
+        key = find_schema_key(key->keys, key->shorthand);
+    return key != NULL && (key->type & SCHEMA_SCALAR) != 0;
+}
+
+/* An item that may be any scalar, and that the file has as text, stays text: a
+ * version 3.10 is no number. */
+static void keep_text(const struct path *path, const struct conf_node *old,
+                      struct conf_node *value)
+{
+    if (may_be_any_scalar(path->map) && old != NULL && old->type == CONF_TEXT &&
+        (value->type == CONF_BOOL || value->type == CONF_INT ||
+         value->type == CONF_REAL))
+        value->type = CONF_TEXT;
+}
+
 static int set_path(struct conf_doc *doc, struct path path,
                     struct conf_node *value, struct err *err)
 {
@@ -277,6 +303,7 @@ static int set_path(struct conf_doc *doc, struct path path,
             break;
         path.rest++;
     }
+    keep_text(&path, *slot, value);
     *slot = value;
     return 0;
 }

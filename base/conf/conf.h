@@ -96,7 +96,8 @@ struct schema_key; /* base/conf/schema.h */
  * Replaces one item before the file is checked (`--set a.b.c=VALUE`): makes
  * missing maps on the way; VALUE is read as YAML. What is set has no place in
  * the file (line 0). `keys` describes the file: where it has a scalar in place
- * of a map, as `search: random`, that scalar becomes an item of the map. NULL:
+ * of a map, as `search: random`, that scalar becomes an item of the map; where
+ * an item may be any scalar and is text in the file, it stays text. NULL:
  * nothing is known of the file. -1 with ERR_USAGE.
  */
 int conf_set(struct conf_doc *doc, const struct schema_key *keys,

@@ -272,6 +272,8 @@ bool expr_is_name(const struct expr *expr)
 
 static int bind(sqlite3_stmt *statement, int i, const struct value *value)
 {
+    struct value number;
+
     switch (value->type) {
     case VALUE_BOOL:
         return sqlite3_bind_int(statement, i, value->boolean);
@@ -283,6 +285,9 @@ static int bind(sqlite3_stmt *statement, int i, const struct value *value)
         if (value_is_null(value))
             return sqlite3_bind_null(statement, i);
         return sqlite3_bind_text(statement, i, value->text, -1, SQLITE_STATIC);
+    case VALUE_NUMERAL:
+        number = value_of_numeral(value);
+        return bind(statement, i, &number);
     case VALUE_TEXT:
         return sqlite3_bind_text(statement, i, value->text, -1, SQLITE_STATIC);
     case VALUE_NULL:
@@ -337,7 +342,7 @@ int expr_eval(struct expr *expr, const struct value *values,
 
     if (expr->bare) {
         *result = values[expr->columns[0]];
-        if (result->type == VALUE_TEXT || result->type == VALUE_JSON)
+        if (value_has_text(result))
             result->text = keep_text(expr, result->text).text;
         return 0;
     }

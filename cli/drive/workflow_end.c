@@ -24,6 +24,7 @@
 #include "cli/show/run/run_view.h"
 #include "cli/term/output.h"
 #include "cli/term/term.h"
+#include "orchestrator/job/outputs.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/steps/cache.h"
 #include "orchestrator/steps/child_run.h"
@@ -123,8 +124,10 @@ static void print_gave(const json_t *gave, struct buf *out)
 
     json_object_foreach((json_t *)(uintptr_t)gave, name, json)
     {
-        struct value value = json_to_value(json);
+        struct value value = outputs_get(gave, name);
 
+        if (json_is_object(json)) /* OUTPUT_TEXTS */
+            continue;
         buf_printf(out, "%s%s=", out->length > 0 ? " " : "", name);
         value_print(&value, out);
     }
@@ -286,7 +289,14 @@ static json_t *step_json(const struct ending *ending, size_t step)
     const struct step_line *line = &ending->steps.list.lines[step];
     int64_t took = step_line_duration_ms(line, 0);
     json_t *gave = ending->gave[step];
+    size_t copy;
+    json_t *item;
 
+    json_array_foreach(gave, copy, item)
+    {
+        json_object_del(item, OUTPUT_TEXTS);
+    }
+    json_object_del(gave, OUTPUT_TEXTS);
     return json_pack(
         "{so ss sI sI sI sI so so sO?}", "name", json_from_text(line->name),
         "state", step_state_names[line->state], "copies",
@@ -305,6 +315,7 @@ static int print_json(const struct ending *ending)
     struct buf text = BUF_INIT;
     json_t *json;
 
+    json_object_del(ending->outputs, OUTPUT_TEXTS);
     for (size_t i = 0; i < list->count; i++) {
         if (!list->lines[list->order[i]].is_hidden)
             json_array_append_new(steps, step_json(ending, list->order[i]));

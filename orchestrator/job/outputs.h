@@ -20,6 +20,16 @@ struct outputs_site {
     const char *attempt_directory;
 };
 
+/* Among a job's outputs, by name: numbers as they were written, where that is
+ * another form than value_print_argument's. It begins as no output's name may.
+ */
+#define OUTPUT_TEXTS "#text"
+
+/* Adds a value under a name, a numeral with its text. */
+void outputs_put(json_t *outputs, const char *name, const struct value *value);
+/* That value; null where there is none. Text is borrowed from `outputs`. */
+struct value outputs_get(const json_t *outputs, const char *name);
+
 /*
  * What a job made, of whose attempts the last has ended well: a value for each
  * of its step's outputs, put into the object `into` by name. A path is

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/value.h"
 
 static const char blanks[] = " \t\r\n\v\f";
 
@@ -78,8 +80,8 @@ static json_t *number_from(const char *text)
         return NULL;
     errno = 0;
     integer = strtoll(text, &end, 10);
-    if (end != text && *end == '\0' && errno == 0)
-        return json_integer(integer);
+    if (end != text && *end == '\0') /* more digits are an id, or the like */
+        return errno == 0 ? json_integer(integer) : NULL;
     real = strtod(text, &end);
     return end != text && *end == '\0' && isfinite(real) ? json_real(real)
                                                          : NULL;
@@ -107,7 +109,26 @@ static json_t *value_from(struct piece piece)
     return json != NULL ? json : json_stringn(piece.at, piece.length);
 }
 
-static int add_line(json_t *object, struct piece line, struct err *err)
+/* What was written, where a number has another form. */
+static void keep_text(struct value_file *file, const char *name,
+                      struct piece written)
+{
+    const json_t *json = json_object_get(file->values, name);
+    struct value value = json_to_value(json);
+    struct buf text = BUF_INIT;
+
+    value_print_argument(&value, &text);
+    if (json_is_number(json) &&
+        (text.length != written.length ||
+         memcmp(buf_text(&text), written.at, written.length) != 0))
+        json_object_set_new(file->texts, name,
+                            json_stringn(written.at, written.length));
+    else
+        json_object_del(file->texts, name);
+    buf_clear(&text);
+}
+
+static int add_line(struct value_file *file, struct piece line, struct err *err)
 {
     const char *equals;
     struct piece key, value;
@@ -125,15 +146,16 @@ static int add_line(json_t *object, struct piece line, struct err *err)
     if (key.length == 0)
         return err_set(err, ERR_FILE, "missing key before '='");
     name = mem_copy_bytes(key.at, key.length);
-    result = json_object_set_new(object, name, value_from(value));
+    result = json_object_set_new(file->values, name, value_from(value));
+    if (result == 0)
+        keep_text(file, name, value);
     free(name);
     return result == 0 ? 0 : err_set(err, ERR_FILE, "not UTF-8");
 }
 
-static json_t *parse_lines(const char *name, const char *text, size_t length,
-                           struct err *err)
+static int parse_lines(const char *name, const char *text, size_t length,
+                       struct value_file *file, struct err *err)
 {
-    json_t *object = json_object();
     size_t number = 1;
     struct err why;
 
@@ -142,29 +164,36 @@ static json_t *parse_lines(const char *name, const char *text, size_t length,
         struct piece line = {text + at, end != NULL ? (size_t)(end - text) - at
                                                     : length - at};
 
-        if (add_line(object, trim(line), &why) != 0) {
-            err_set(err, ERR_FILE, "line %zu of '%s': %s", number, name,
-                    why.text);
-            json_decref(object);
-            return NULL;
-        }
+        if (add_line(file, trim(line), &why) != 0)
+            return err_set(err, ERR_FILE, "line %zu of '%s': %s", number, name,
+                           why.text);
         at += line.length + 1;
     }
-    return object;
+    return 0;
 }
 
-json_t *value_file_parse(const char *name, const char *text, size_t length,
-                         struct err *err)
+int value_file_parse(const char *name, const char *text, size_t length,
+                     struct value_file *file, struct err *err)
 {
     struct piece all = trim((struct piece){text, length});
 
-    if (memchr(text, '\0', length) != NULL) {
-        err_set(err, ERR_FILE, "'%s' contains a NUL character", name);
-        return NULL;
+    *file = (struct value_file){NULL, NULL};
+    if (memchr(text, '\0', length) != NULL)
+        return err_set(err, ERR_FILE, "'%s' contains a NUL character", name);
+    file->texts = json_object();
+    if (ends_in_json(name) || (all.length > 0 && all.at[0] == '{')) {
+        file->values = parse_json(name, text, length, err);
+        return file->values != NULL ? 0 : -1;
     }
-    if (ends_in_json(name) || (all.length > 0 && all.at[0] == '{'))
-        return parse_json(name, text, length, err);
-    return parse_lines(name, text, length, err);
+    file->values = json_object();
+    return parse_lines(name, text, length, file, err);
+}
+
+void value_file_clear(struct value_file *file)
+{
+    json_decref(file->values);
+    json_decref(file->texts);
+    *file = (struct value_file){NULL, NULL};
 }
 
 /* -- Keys -----------------------------------------------------------------*/

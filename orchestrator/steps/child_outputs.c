@@ -12,6 +12,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "orchestrator/job/outputs.h"
 #include "orchestrator/job/workspace.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/steps/child_run.h"
@@ -119,7 +120,7 @@ static int evaluate(const struct workflow *workflow, const struct value *values,
 
         if (expr_eval(output->value, values, &value, err) != 0)
             return err_prefix(err, "output '%s'", output->name);
-        json_object_set_new(into, output->name, json_from_value(&value));
+        outputs_put(into, output->name, &value);
     }
     return 0;
 }

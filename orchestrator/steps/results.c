@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "orchestrator/job/outputs.h"
 
 /*
  * Copies' values lie in one table a step, a row a copy, a cell for each name
@@ -53,7 +54,7 @@ static void clear_cell(struct value *cell)
         char *own;
     } text;
 
-    if (cell->type == VALUE_TEXT) {
+    if (value_has_text(cell)) {
         text.borrowed = cell->text;
         free(text.own);
     }
@@ -141,8 +142,8 @@ void results_set(struct results *results, size_t step, int64_t copy,
     row = &outcome->cells[(size_t)copy * outcome->width];
     for (size_t i = 0; i < outcome->width; i++) {
         clear_cell(&row[i]);
-        row[i] = json_to_value(json_object_get(values, outcome->names[i]));
-        if (row[i].type == VALUE_TEXT)
+        row[i] = outputs_get(values, outcome->names[i]);
+        if (value_has_text(&row[i]))
             row[i].text = mem_copy_string(row[i].text);
     }
 }
@@ -183,18 +184,30 @@ static struct value count_value(const struct outcome *outcome, const char *what)
                                                  : outcome->succeeded);
 }
 
+/* A numeral keeps its text where that is JSON. */
+static void add_item(const struct value *cell, struct buf *out)
+{
+    json_t *json = cell->type == VALUE_NUMERAL
+                       ? json_loads(cell->text, JSON_DECODE_ANY, NULL)
+                       : NULL;
+
+    if (json != NULL) {
+        buf_add_string(out, cell->text);
+    } else {
+        json = json_from_value(cell);
+        json_print(json, out);
+    }
+    json_decref(json);
+}
+
 static void make_list(const struct outcome *outcome, size_t cell,
                       struct answer *answer)
 {
     struct buf text = BUF_INIT;
 
     for (int64_t i = 0; i < outcome->copies; i++) {
-        json_t *json =
-            json_from_value(&outcome->cells[(size_t)i * outcome->width + cell]);
-
         buf_add_char(&text, i == 0 ? '[' : ',');
-        json_print(json, &text);
-        json_decref(json);
+        add_item(&outcome->cells[(size_t)i * outcome->width + cell], &text);
     }
     buf_add_string(&text, outcome->copies == 0 ? "[]" : "]");
     answer->text = buf_take(&text);
@@ -209,8 +222,10 @@ struct total {
     struct value least, greatest;
 };
 
-static void add_to_total(struct total *total, const struct value *value)
+static void add_to_total(struct total *total, const struct value *cell)
 {
+    const struct value number_of_cell = value_of_numeral(cell);
+    const struct value *value = &number_of_cell;
     double number = value_number(value);
 
     if (isnan(number))

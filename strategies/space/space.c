@@ -46,15 +46,10 @@ struct space *space_create(struct expr_env *env)
     return space;
 }
 
-static bool has_text(const struct value *value)
-{
-    return value->type == VALUE_TEXT || value->type == VALUE_JSON;
-}
-
 static void clear_param(struct param *param)
 {
     for (size_t i = 0; i < param->value_count; i++)
-        if (has_text(&param->values[i]))
+        if (value_has_text(&param->values[i]))
             free((void *)(uintptr_t)param->values[i].text);
     free((void *)(uintptr_t)param->values);
     free((void *)(uintptr_t)param->name);
@@ -86,7 +81,7 @@ static void copy_param(struct param *to, const struct param *from)
     to->name = mem_copy_string(from->name);
     for (size_t i = 0; i < from->value_count; i++) {
         values[i] = from->values[i];
-        if (has_text(&values[i]))
+        if (value_has_text(&values[i]))
             values[i].text = mem_copy_string(values[i].text);
     }
     to->values = values;
@@ -374,6 +369,7 @@ static uint64_t value_bits(const struct value *value)
         return bits;
     case VALUE_TEXT:
     case VALUE_JSON:
+    case VALUE_NUMERAL:
         return text_bits(value->text);
     case VALUE_NULL:
         break;

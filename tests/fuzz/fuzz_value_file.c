@@ -19,19 +19,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = mem_copy_bytes(data, size);
     struct err err = {0};
-    json_t *object = value_file_parse(size % 8 == 0 ? "f.json" : "f", text,
-                                      size, &err),
-           *value;
+    struct value_file file;
+    int result = value_file_parse(size % 8 == 0 ? "f.json" : "f", text, size,
+                                  &file, &err);
     const char *key;
+    json_t *value;
 
-    assert((object == NULL) == (err.kind == ERR_FILE));
-    json_object_foreach(object, key, value)
+    assert((result != 0) == (err.kind == ERR_FILE));
+    json_object_foreach(file.values, key, value)
     {
-        assert(value_file_find(object, key, NULL) == value);
+        assert(value_file_find(file.values, key, NULL) == value);
+    }
+    json_object_foreach(file.texts, key, value)
+    {
+        assert(json_is_number(json_object_get(file.values, key)));
     }
     text[strcspn(text, "\n")] = '\0';
-    value_file_find(object, text, NULL);
-    json_decref(object);
+    if (result == 0)
+        value_file_find(file.values, text, NULL);
+    value_file_clear(&file);
     free(text);
     return 0;
 }

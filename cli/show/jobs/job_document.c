@@ -17,6 +17,7 @@
 #include "cli/show/jobs/run_steps.h"
 #include "cli/show/jobs/trial_document.h"
 #include "cli/term/json_fields.h"
+#include "orchestrator/job/outputs.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/steps/cache.h"
 
@@ -224,6 +225,8 @@ static int add_job(void *user, const struct trial_row *job)
         status = json_fields_add(this->document, "rounds", rounds, this->err);
     if (status == 0)
         json_object_del(outputs, CACHE_HASHES);
+    if (status == 0)
+        json_object_del(outputs, OUTPUT_TEXTS);
     if (status == 0)
         status = json_fields_add(this->document, "outputs", outputs, this->err);
     json_decref(rounds);

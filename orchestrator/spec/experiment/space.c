@@ -127,6 +127,13 @@ static int read_json(struct build *build, const struct conf_node *node,
     return 0;
 }
 
+static bool is_whole(const char *text)
+{
+    const char *digits = text + (*text == '-' || *text == '+');
+
+    return digits[0] != '\0' && digits[strspn(digits, "0123456789")] == '\0';
+}
+
 int experiment_read_value(struct build *build, const struct conf_node *node,
                           struct value *value)
 {
@@ -138,6 +145,10 @@ int experiment_read_value(struct build *build, const struct conf_node *node,
         *value = value_int(node->integer);
         return 0;
     case CONF_REAL:
+        if (is_whole(node->text)) { /* more than 64 bits: an id, or the like */
+            *value = value_text(node->text);
+            return 0;
+        }
         *value = value_real(node->real);
         if (isfinite(node->real))
             return 0;

@@ -392,7 +392,8 @@ const struct schema_key workflow_step_keys[] = {
                "the end; its absolute path is the value. {value: FILE, "
                "key: K}: the value of the key in the file. Nothing: a key "
                "of the file $SMTUNE_OUTPUTS, in which the step writes "
-               "key=value lines or one JSON object.",
+               "key=value lines or one JSON object. A number in a line keeps "
+               "its text; only larger expressions see the number.",
         .fallback = "none",
         .example = "{data: out/data, rows: {value: out/stats.json}}",
     },

@@ -581,6 +581,35 @@ static const struct schema_key keys[] = {
     {.name = NULL},
 };
 
+static void expect_type(const char *text, const char *assignment,
+                        const char *key, enum conf_type type)
+{
+    static const struct schema_key parameter_keys[] = {
+        {.name = "value", .type = SCHEMA_SCALAR}, {.name = NULL}};
+    static const struct schema_key elements[] = {
+        {.name = "any", .type = SCHEMA_SCALAR},
+        {.name = "typed", .type = SCHEMA_DURATION},
+        {.name = "short", .shorthand = "value", .keys = parameter_keys},
+        {.name = NULL}};
+    struct conf_doc *doc = parse(text);
+
+    assert_int_equal(conf_set(doc, elements, assignment, NULL), 0);
+    assert_int_equal(conf_get(conf_root(doc), key)->type, type);
+    conf_destroy(doc);
+}
+
+static void test_conf__set_keeps_what_is_text_in_the_file(void **state)
+{
+    (void)state;
+    expect_type("any: '3.1'\n", "any=3.10", "any", CONF_TEXT);
+    expect_type("any: v\n", "any=true", "any", CONF_TEXT);
+    expect_type("short: '3.1'\n", "short=3.10", "short", CONF_TEXT);
+    expect_type("any: 3.1\n", "any=3.10", "any", CONF_REAL);
+    expect_type("any: v\n", "any=~", "any", CONF_NULL);
+    expect_type("any: v\n", "any=[1]", "any", CONF_LIST);
+    expect_type("typed: 10m\n", "typed=600", "typed", CONF_INT);
+}
+
 static void test_conf__set_opens_a_short_form(void **state)
 {
     struct conf_doc *doc =
@@ -737,6 +766,7 @@ int main(void)
         cmocka_unit_test(test_conf__a_place_is_as_long_as_its_name),
         cmocka_unit_test(test_conf__set_replaces_and_adds),
         cmocka_unit_test(test_conf__set_opens_a_short_form),
+        cmocka_unit_test(test_conf__set_keeps_what_is_text_in_the_file),
         cmocka_unit_test(test_conf__flattens_groups),
         cmocka_unit_test(test_conf__set_leaves_other_aliases_alone),
         cmocka_unit_test(test_conf__set_refuses),

@@ -17,14 +17,14 @@
 static char *parse(const char *name, const char *text)
 {
     struct buf out = BUF_INIT;
+    struct value_file file;
     struct err err;
-    json_t *object = value_file_parse(name, text, strlen(text), &err);
 
-    if (object != NULL)
-        json_print(object, &out);
+    if (value_file_parse(name, text, strlen(text), &file, &err) == 0)
+        json_print(file.values, &out);
     else
         buf_printf(&out, "error: %s", err.text);
-    json_decref(object);
+    value_file_clear(&file);
     return buf_take(&out);
 }
 
@@ -48,7 +48,7 @@ static void test_outputs__lines_are_keys_and_values(void **state)
          "{\"a\":\"007\",\"b\":\"0x10\",\"c\":\"nan\",\"d\":\"inf\","
          "\"e\":\"1e999\",\"f\":0.5,\"g\":2,\"h\":0.5,\"i\":0}"},
         {"a=9223372036854775808\nb=1.2.3\nc=1e\nd=-\n",
-         "{\"a\":9.223372036854776e+18,\"b\":\"1.2.3\",\"c\":\"1e\","
+         "{\"a\":\"9223372036854775808\",\"b\":\"1.2.3\",\"c\":\"1e\","
          "\"d\":\"-\"}"},
         {"a=0e5\nb='x\nc=\"y'\n", "{\"a\":0.0,\"b\":\"'x\",\"c\":\"\\\"y'\"}"},
         {"a=1\na=2\n", "{\"a\":2}"},
@@ -83,6 +83,8 @@ static void test_outputs__json_is_known_by_its_name(void **state)
                 "JSON: invalid token near 'a'"},
     };
 
+    struct value_file file;
+
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         char *parsed = parse("f.json", cases[i].text);
@@ -90,7 +92,24 @@ static void test_outputs__json_is_known_by_its_name(void **state)
         assert_string_equal(parsed, cases[i].expected);
         free(parsed);
     }
-    assert_null(value_file_parse("f", "a\0=1", 4, NULL));
+    assert_int_equal(value_file_parse("f", "a\0=1", 4, &file, NULL), -1);
+    value_file_clear(&file);
+}
+
+static void test_outputs__numbers_keep_their_text(void **state)
+{
+    static const char text[] = "a=7e2\nb=1.10\nc=-0\nd=0.5\ne=3\nf=700.0\n"
+                               "g=+2\nh='1.10'\ni=true\nj=1.10\nj=1.1\n";
+    struct value_file file;
+    struct buf out = BUF_INIT;
+
+    (void)state;
+    assert_int_equal(value_file_parse("f", text, strlen(text), &file, NULL), 0);
+    json_print(file.texts, &out);
+    assert_string_equal(buf_text(&out), "{\"a\":\"7e2\",\"b\":\"1.10\","
+                                        "\"c\":\"-0\",\"g\":\"+2\"}");
+    value_file_clear(&file);
+    buf_clear(&out);
 }
 
 static void test_outputs__keys_go_into_objects(void **state)
@@ -403,6 +422,7 @@ int main(void)
         cmocka_unit_test(test_outputs__the_nearest_of_many_keys_is_named),
         cmocka_unit_test(test_outputs__lines_are_keys_and_values),
         cmocka_unit_test(test_outputs__json_is_known_by_its_name),
+        cmocka_unit_test(test_outputs__numbers_keep_their_text),
         cmocka_unit_test(test_outputs__keys_go_into_objects),
         WITH_FOLDER(test_outputs__a_file_is_its_path),
         WITH_FOLDER(test_outputs__a_value_is_a_files_key),
