@@ -7,16 +7,19 @@
  * allowed to fail. Neither it nor a step it needs may have changed since.
  * Changes spread along the graph in topological order. Steps before the one
  * that was asked for must be usable. Else the command is refused with the name
- * of the first that is not. Steps beside it simply run again. The result is a
- * word for --set, so that the plan becomes part of the recorded file.
+ * of the first that is not, or of a file that such a step made and that is
+ * missing. Steps beside it simply run again. The result is a word for --set, so
+ * that the plan becomes part of the recorded file.
  */
 #include "cli/drive/run_again.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
@@ -30,6 +33,14 @@ struct planning {
     const struct workflow *workflow;
     const char *run_name;                          /* the earlier one's */
     bool *has_results, *changed, *before, *behind; /* [step_count] */
+    char **gone; /* [step_count] a file that it made and that is missing, or
+                    NULL */
+    int64_t *steps_of, *first_of; /* [earlier_count] of the earlier run's steps:
+                                     the step of this file, or -1, and the
+                                     number of its first job that counts */
+    size_t earlier_count;
+    size_t asked;
+    bool is_only; /* it runs alone */
     struct err *err;
 };
 
@@ -38,12 +49,48 @@ static int on_step(void *user, const struct step_row *row)
     struct planning *planning = user;
     int64_t step = workflow_find(planning->workflow, row->name);
     int state = step_state_find(row->state);
+    size_t n = planning->earlier_count++;
 
+    planning->steps_of =
+        mem_resize(planning->steps_of, n + 1, sizeof(*planning->steps_of));
+    planning->first_of =
+        mem_resize(planning->first_of, n + 1, sizeof(*planning->first_of));
+    planning->steps_of[n] = step;
+    planning->first_of[n] = row->first_job;
     if (step >= 0)
         planning->has_results[step] =
             state == FLOW_SUCCEEDED || state == FLOW_SKIPPED ||
             (state == FLOW_FAILED &&
              planning->workflow->flow_steps[step].may_fail);
+    return 0;
+}
+
+/* Notes the first file of a job that its step says it makes, and that is not
+ * there. */
+static int on_job(void *user, const struct trial_row *row)
+{
+    struct planning *planning = user;
+    const struct step *step;
+    json_t *outputs;
+    char **gone;
+
+    if (row->outputs == NULL || row->step < 0 ||
+        (size_t)row->step >= planning->earlier_count ||
+        planning->steps_of[row->step] < 0 ||
+        row->number < planning->first_of[row->step])
+        return 0;
+    step = &planning->workflow->steps[planning->steps_of[row->step]];
+    gone = &planning->gone[planning->steps_of[row->step]];
+    outputs = json_parse(row->outputs, strlen(row->outputs), NULL);
+    for (size_t i = 0; i < step->output_count && *gone == NULL; i++) {
+        const char *path =
+            json_string_value(json_object_get(outputs, step->outputs[i].name));
+
+        if (step->outputs[i].kind == OUTPUT_FILE && path != NULL &&
+            !fs_exists(path))
+            *gone = mem_copy_string(path);
+    }
+    json_decref(outputs);
     return 0;
 }
 
@@ -77,6 +124,57 @@ static int on_run(void *user, const struct run_row *row)
     free(words);
     json_decref(list);
     return result;
+}
+
+static bool is_among(size_t wanted, const size_t *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (steps[i] == wanted)
+            return true;
+    return false;
+}
+
+/* Whether a step that will run needs it by name or by its place, or reads it
+ * from afar. */
+static bool is_used(const struct planning *planning, size_t step)
+{
+    const struct flow_step *flows = planning->workflow->flow_steps;
+
+    for (size_t i = 0; i < planning->workflow->step_count; i++) {
+        if (i != planning->asked && (planning->is_only || !planning->behind[i]))
+            continue;
+        if (is_among(step, flows[i].needs, flows[i].need_count) ||
+            is_among(step, flows[i].reads, flows[i].read_count))
+            return true;
+    }
+    return false;
+}
+
+/* What a step made that will run no more, and others use, must be there, unless
+ * the step accepts that it is not. */
+static int check_files(const struct planning *planning)
+{
+    const struct workflow *workflow = planning->workflow;
+
+    for (size_t i = 0; i < workflow->step_count; i++) {
+        const struct step *step = &workflow->steps[i];
+
+        if (planning->gone[i] == NULL || planning->changed[i] ||
+            !planning->has_results[i] || planning->behind[i] ||
+            i == planning->asked || !is_used(planning, i))
+            continue;
+        if (!step->allows_empty)
+            return err_set(planning->err, ERR_BUSY,
+                           "no such file: '%s', which step '%s' made in run "
+                           "'%s' (--from %s makes it again)",
+                           planning->gone[i], step->name, planning->run_name,
+                           step->name);
+        fprintf(stderr,
+                "smtune: warning: no such file: '%s', which step '%s' made in "
+                "run '%s'\n",
+                planning->gone[i], step->name, planning->run_name);
+    }
+    return 0;
 }
 
 /* A step is no longer as it was where one that it needs is not. */
@@ -147,17 +245,27 @@ static char *plan(struct planning *planning, struct store *store,
                   const struct run_earlier *earlier, size_t step, bool is_only)
 {
     const struct workflow *workflow = planning->workflow;
+    const struct trial_query jobs = {
+        .run = earlier->id,
+        .order = ORDER_NUMBER,
+        .state = job_state_names[JOB_SUCCEEDED],
+        .results_only = true,
+    };
 
     planning->run_name = earlier->name;
+    planning->asked = step;
+    planning->is_only = is_only;
     graph_mark_ancestors(workflow->graph, step, planning->before);
     graph_mark_descendants(workflow->graph, step, planning->behind);
     if (store_each_step(store, earlier->id, on_step, planning, planning->err) !=
             0 ||
+        store_each_trial(store, &jobs, on_job, planning, planning->err) != 0 ||
         store_get_run_uncounted(store, earlier->id, on_run, planning,
                                 planning->err) != 0)
         return NULL;
     spread_changes(planning);
-    if (check_before(planning, workflow->steps[step].name) != 0)
+    if (check_before(planning, workflow->steps[step].name) != 0 ||
+        check_files(planning) != 0)
         return NULL;
     return make_word(planning, earlier->id, step, is_only);
 }
@@ -210,11 +318,17 @@ char *run_again_plan(const struct cli *cli, const struct spec *spec,
     planning.changed = mem_array(count, sizeof(bool));
     planning.before = mem_array(count, sizeof(bool));
     planning.behind = mem_array(count, sizeof(bool));
+    planning.gone = mem_array(count, sizeof(char *));
     word =
         find_and_plan(&planning, cli, spec, (size_t)step, again->only != NULL);
     free(planning.has_results);
     free(planning.changed);
     free(planning.before);
     free(planning.behind);
+    for (size_t i = 0; i < count; i++)
+        free(planning.gone[i]);
+    free(planning.gone);
+    free(planning.steps_of);
+    free(planning.first_of);
     return word;
 }

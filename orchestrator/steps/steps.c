@@ -156,6 +156,21 @@ json_t *steps_axis(struct steps *steps, size_t step,
     return NULL;
 }
 
+static int check_axis(const struct step *step, const struct matrix_axis *axis,
+                      const json_t *list, struct err *err)
+{
+    if (json_array_size(list) > 0 || step->allows_empty ||
+        axis->kind == AXIS_VALUES)
+        return 0;
+    return axis->kind == AXIS_GLOB
+               ? err_set(err, ERR_FILE,
+                         "no path matches '%s' (allow_empty: true accepts "
+                         "that)",
+                         axis->pattern)
+               : err_set(err, ERR_FILE,
+                         "the list is empty (allow_empty: true accepts that)");
+}
+
 int steps_axes(struct steps *steps, size_t step, json_t **axes, struct err *err)
 {
     const struct step *its = &steps->workflow->steps[step];
@@ -164,7 +179,8 @@ int steps_axes(struct steps *steps, size_t step, json_t **axes, struct err *err)
     for (size_t i = 0; i < its->axis_count; i++) {
         json_t *list = steps_axis(steps, step, &its->axes[i], err);
 
-        if (list == NULL) {
+        if (list == NULL || check_axis(its, &its->axes[i], list, err) != 0) {
+            json_decref(list);
             json_decref(*axes);
             *axes = NULL;
             return err_prefix(err, "matrix '%s'", its->axes[i].name);

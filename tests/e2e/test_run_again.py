@@ -104,3 +104,36 @@ def test_a_step_that_is_forced_asks_no_cache(smtune, write):
     result = smtune("run", path, "--force", "z")
     assert result.returncode == 3
     assert "unknown step 'z'" in result.stderr
+
+
+FILES = """
+    a: {shell: "mkdir -p d; echo 1 >d/a", outputs: {f: d/a}}
+    b: {needs: a, shell: "cat ${{ a.f }} >d/b", outputs: {f: d/b}}
+    c: {needs: b, shell: "cat ${{ b.f }}; echo c >>ran"}
+    """
+
+
+@pytest.mark.parametrize("word", ["--from", "--only"])
+def test_files_that_are_gone_are_not_taken_over(smtune, workflow, word):
+    path = workflow(FILES)
+    smtune.ok("run", "-q", path)
+    (smtune.directory / "d/a").unlink()
+    assert smtune("run", path, word, "c").returncode == 0  # reads b's alone
+    (smtune.directory / "d/b").unlink()
+    result = smtune("run", path, word, "c")
+    assert result.returncode == 5
+    assert f"no such file: '{smtune.directory}/d/b', which step 'b' made" \
+        in result.stderr
+    assert "--from b makes it again" in result.stderr
+    assert smtune("run", path, word, "b").returncode == 5
+    assert smtune("run", path, "--from", "a").returncode == 0
+
+
+def test_a_step_may_accept_that_its_file_is_gone(smtune, workflow):
+    path = workflow(FILES.replace("b: {", "b: {allow_empty: true, ").replace(
+        "cat ${{ b.f }}", "test ! -e ${{ b.f }}"))
+    smtune("run", "-q", path)
+    (smtune.directory / "d/b").unlink()
+    result = smtune("run", path, "--from", "c")
+    assert result.returncode == 0
+    assert "warning: no such file:" in result.stderr

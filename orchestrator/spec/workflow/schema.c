@@ -135,10 +135,11 @@ const struct schema_key workflow_schema[] = {
         .type = SCHEMA_MAP,
         .keys = WORKFLOW_DEFAULT_KEYS,
         .told_in = "steps",
-        .doc = "Defaults for the keys of each step: metrics, env, "
-               "channels, resources, timeout, pool, pools, executor, "
-               "retry, checkpoints, cache, parallel, may_fail, priority. "
-               "Maps, such as env and resources, are merged key by key.",
+        .doc =
+            "Defaults for the keys of each step: metrics, env, "
+            "channels, resources, timeout, pool, pools, executor, "
+            "retry, checkpoints, cache, parallel, may_fail, allow_empty, "
+            "priority. Maps, such as env and resources, are merged key by key.",
         .fallback = "none",
         .example = "{resources: {cpus: 1, time: 1h}}",
     },

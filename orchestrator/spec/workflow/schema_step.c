@@ -555,6 +555,16 @@ const struct schema_key workflow_step_keys[] = {
         .example = "true",
     },
     {
+        .name = "allow_empty",
+        .type = SCHEMA_BOOL,
+        .doc = "Whether the step accepts a matrix axis without a value: a "
+               "pattern that matches nothing, or an empty list. Otherwise it "
+               "fails. It also accepts that a file which the step made is "
+               "missing when --from or --only reuses its results.",
+        .fallback = "false",
+        .example = "true",
+    },
+    {
         .name = "priority",
         .type = SCHEMA_INT,
         .min = -1e6,

@@ -516,6 +516,7 @@ static void build_flow(struct step_build *s)
     flow->when = read_when(s);
     flow->is_final = s->source->section != SECTION_STEPS;
     flow->may_fail = conf_read_bool(map, "may_fail", false);
+    s->step->allows_empty = conf_read_bool(map, "allow_empty", false);
     flow->priority = conf_read_int(map, "priority", 0);
     flow->parallel = conf_read_int(map, "parallel", 0);
     flow->starts_all = !conf_read_bool(map, "fail_fast", true);

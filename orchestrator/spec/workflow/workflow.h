@@ -136,6 +136,7 @@ struct step {
         *axes; /* a matrix: their product, the last fastest */
     size_t axis_count;
     bool kills_copies; /* those that run when it cannot succeed any more */
+    bool allows_empty; /* an axis without a value; files that are gone */
     int64_t copies;    /* `copies`, hosts of one job; 1 without; then no axes */
     struct job_spec task;
     const struct conf_node *command;     /* or `shell`, in the file; or NULL */
