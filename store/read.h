@@ -187,6 +187,17 @@ int store_each_cached(struct store *store, const char *key, int64_t since_ms,
                       int (*row)(void *user, const struct cached_row *cached),
                       void *user, struct err *err);
 
+/* The last job that succeeded by itself, with a cache key, of a copy of a step
+ * of that name, in a run of the file. */
+struct cached_step {
+    const char *spec_path, *step;
+    int64_t copy;
+};
+
+int store_last_cached(struct store *store, const struct cached_step *of,
+                      int (*row)(void *user, const struct cached_row *cached),
+                      void *user, struct err *err);
+
 struct attempt_row {
     COLUMN_MEMBERS(ATTEMPT_COLUMNS)
     int64_t job_number;

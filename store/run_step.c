@@ -120,19 +120,11 @@ int store_each_step(struct store *store, int64_t run,
     return result;
 }
 
-int store_each_cached(struct store *store, const char *key, int64_t since_ms,
-                      int (*row)(void *user, const struct cached_row *cached),
-                      void *user, struct err *err)
+/* Finalizes the statement. */
+static int each_cached(struct store *store, sqlite3_stmt *statement,
+                       int (*row)(void *user, const struct cached_row *cached),
+                       void *user, struct err *err)
 {
-    const struct value bounds[] = {value_text(key), value_int(since_ms)};
-    sqlite3_stmt *statement = store_query(
-        store,
-        "SELECT job.id, job.number, run.name, job.outputs, job.ended_ms"
-        " FROM job JOIN run ON run.id = job.run_id"
-        " WHERE job.cache_key = ?1 AND job.state = 'succeeded'"
-        " AND job.cached_from IS NULL"
-        " AND job.ended_ms >= ?2 ORDER BY job.ended_ms DESC, job.id DESC",
-        bounds, 2, err);
     int result;
 
     if (statement == NULL)
@@ -152,4 +144,47 @@ int store_each_cached(struct store *store, const char *key, int64_t since_ms,
     }
     sqlite3_finalize(statement);
     return result;
+}
+
+#define SELECT_CACHED                                                          \
+    "SELECT job.id, job.number, run.name, job.outputs, job.ended_ms"           \
+    " FROM job JOIN run ON run.id = job.run_id"
+
+int store_each_cached(struct store *store, const char *key, int64_t since_ms,
+                      int (*row)(void *user, const struct cached_row *cached),
+                      void *user, struct err *err)
+{
+    const struct value bounds[] = {value_text(key), value_int(since_ms)};
+
+    return each_cached(
+        store,
+        store_query(store,
+                    SELECT_CACHED
+                    " WHERE job.cache_key = ?1 AND job.state = 'succeeded'"
+                    " AND job.cached_from IS NULL AND job.ended_ms >= ?2"
+                    " ORDER BY job.ended_ms DESC, job.id DESC",
+                    bounds, 2, err),
+        row, user, err);
+}
+
+int store_last_cached(struct store *store, const struct cached_step *of,
+                      int (*row)(void *user, const struct cached_row *cached),
+                      void *user, struct err *err)
+{
+    const struct value keys[] = {value_text(of->spec_path),
+                                 value_text(of->step), value_int(of->copy)};
+
+    return each_cached(
+        store,
+        store_query(store,
+                    SELECT_CACHED
+                    " JOIN run_step ON run_step.run_id = job.run_id"
+                    "  AND run_step.idx = job.step"
+                    " WHERE run.spec_path = ?1 AND run_step.name = ?2"
+                    " AND job.copy = ?3 AND job.state = 'succeeded'"
+                    " AND job.cache_key IS NOT NULL"
+                    " AND job.cached_from IS NULL"
+                    " ORDER BY job.id DESC LIMIT 1",
+                    keys, 3, err),
+        row, user, err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "workflows/cache_key.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 #include "workflows/matrix.h"
 
 /* Of another version the same facts may mean another thing. */
-static const char version[] = "smtune cache 1";
+static const char version[] = "smtune cache 2";
 
 struct keying {
     const struct cache_inputs *inputs;
@@ -30,14 +31,51 @@ static const char *name_of(const struct keying *keying, const char *path)
                : path;
 }
 
+enum { PARTS_MAX = 100, PART_DIGITS = 16 };
+
+static void keep_part(const struct keying *keying, const char *name,
+                      const char *hex)
+{
+    json_t *parts = keying->inputs->parts;
+
+    if (parts != NULL && json_object_size(parts) < PARTS_MAX)
+        json_object_set_new(parts, name, json_stringn(hex, PART_DIGITS));
+}
+
+/* Words and scripts are both the command. */
+static void keep_facts(const struct keying *keying, const json_t *facts)
+{
+    const char *key;
+    json_t *fact;
+
+    json_object_foreach((json_t *)(uintptr_t)facts, key, fact)
+    {
+        bool is_command =
+            strcmp(key, "words") == 0 || strcmp(key, "script") == 0;
+        struct digest *digest = digest_create();
+        char hex[DIGEST_HEX_SIZE];
+        struct buf text = BUF_INIT;
+
+        json_print(fact, &text);
+        digest_add(digest, text.data, text.length);
+        digest_hex(digest, hex);
+        digest_destroy(digest);
+        buf_clear(&text);
+        keep_part(keying, is_command ? "command" : key, hex);
+    }
+}
+
 static int add_path(struct keying *keying, const char *path, struct err *err)
 {
-    char hex[DIGEST_HEX_SIZE];
+    char hex[DIGEST_HEX_SIZE], *name;
 
     if (file_hashes_of(keying->hashes, path, keying->stop, hex, err) != 0)
         return -1;
     digest_add_text(keying->digest, name_of(keying, path));
     digest_add_text(keying->digest, hex);
+    name = mem_printf("input '%s'", name_of(keying, path));
+    keep_part(keying, name, hex);
+    free(name);
     return 0;
 }
 
@@ -47,6 +85,9 @@ static int add_matches(struct keying *keying, const char *pattern,
     json_t *paths = matrix_axis_from_glob(pattern, err);
     int result = paths != NULL ? 0 : -1;
 
+    if (result == 0 && json_array_size(paths) == 0 &&
+        !keying->inputs->allows_empty)
+        result = err_set(err, ERR_NOT_FOUND, "no file matches '%s'", pattern);
     for (size_t i = 0; result == 0 && i < json_array_size(paths); i++)
         result =
             add_path(keying, json_string_value(json_array_get(paths, i)), err);
@@ -82,6 +123,7 @@ int cache_key(const json_t *facts, const struct cache_inputs *inputs,
     json_print(facts, &text);
     digest_add_text(keying.digest, version);
     digest_add(keying.digest, text.data, text.length);
+    keep_facts(&keying, facts);
     for (size_t i = 0; i < inputs->count && result == 0; i++)
         result = add_input(&keying, inputs->paths[i], err);
     digest_hex(keying.digest, hex);

@@ -43,12 +43,25 @@ struct ending {
     struct run_steps steps;
     json_t **gave;      /* [steps.list.count] of a step's job, or of its copies
                            a list; NULL: nothing */
+    char **warnings;    /* [steps.list.count] of the cache; NULL: none */
     json_t *outputs;    /* the workflow's own, or NULL */
     char *first_failed; /* a job's name, or NULL */
     struct err *err;
 };
 
 /* ---- what the steps gave ---- */
+
+/* The first of a step's jobs'. */
+static void keep_warning(const struct ending *ending,
+                         const struct trial_row *job, const json_t *outputs)
+{
+    const char *text =
+        json_string_value(json_object_get(outputs, CACHE_WARNING));
+    char **warning = &ending->warnings[job->step];
+
+    if (text != NULL && *warning == NULL)
+        *warning = mem_copy_string(text);
+}
 
 static int take_outputs(void *user, const struct trial_row *job)
 {
@@ -64,7 +77,11 @@ static int take_outputs(void *user, const struct trial_row *job)
         json_decref(outputs);
         return 0;
     }
+    keep_warning(ending, job, outputs);
     json_object_del(outputs, CACHE_HASHES);
+    json_object_del(outputs, CACHE_PARTS);
+    json_object_del(outputs, CACHE_NOTE);
+    json_object_del(outputs, CACHE_WARNING);
     gave = &ending->gave[job->step];
     if (!ending->steps.list.lines[job->step].is_many) {
         json_decref(*gave);
@@ -94,6 +111,7 @@ static int load(struct ending *ending)
                        ending->err) != 0)
         return -1;
     ending->gave = mem_array(ending->steps.list.count, sizeof(json_t *));
+    ending->warnings = mem_array(ending->steps.list.count, sizeof(char *));
     if (store_each_trial(view->store, &query, take_outputs, ending,
                          ending->err) != 0)
         return -1;
@@ -110,6 +128,10 @@ static void clear(struct ending *ending)
     for (size_t i = 0; ending->gave != NULL && i < ending->steps.list.count;
          i++)
         json_decref(ending->gave[i]);
+    for (size_t i = 0; ending->warnings != NULL && i < ending->steps.list.count;
+         i++)
+        free(ending->warnings[i]);
+    free(ending->warnings);
     free(ending->gave);
     json_decref(ending->outputs);
     run_steps_clear(&ending->steps);
@@ -259,6 +281,15 @@ static void print_next(const struct ending *ending)
     free(job);
 }
 
+static void print_warnings(const struct ending *ending)
+{
+    for (size_t i = 0; i < ending->steps.list.count; i++) {
+        if (ending->warnings[i] != NULL)
+            fprintf(stderr, "smtune: warning: step '%s': %s\n",
+                    ending->steps.list.lines[i].name, ending->warnings[i]);
+    }
+}
+
 static int print_text(struct ending *ending)
 {
     const struct run_view *view = ending->view;
@@ -274,6 +305,7 @@ static int print_text(struct ending *ending)
         buf_clear(&gave);
     }
     fflush(stdout);
+    print_warnings(ending);
     if (view->row.failed > 0 &&
         failed_jobs_print(view, &ending->steps.list, FAILED_SHOWN,
                           &ending->first_failed, ending->err) != 0)

@@ -55,6 +55,8 @@ void job_destroy(struct job *job)
     json_decref(job->rounds);
     json_decref(job->outputs);
     free(job->cache_key);
+    free(job->cache_note);
+    json_decref(job->cache_parts);
     free(job->unshared);
     free(job->point);
     free(job->retries_used);

@@ -46,15 +46,17 @@ struct job {
     int64_t id;     /* in the store */
     enum job_state state;
     const struct job_spec *spec;
-    struct value *point;  /* in the order of the space's parameters */
-    int64_t step;         /* of its workflow; -1: it is a trial */
-    int64_t copy, round;  /* of its step; round 0: that does not repeat */
-    json_t *rounds;       /* its round's values by name; NULL: none */
-    json_t *outputs;      /* what it made, by name; NULL: nothing, or not yet */
-    char *cache_key;      /* NULL: none, or not known yet */
-    int64_t cached_from;  /* id of the job whose result it takes */
-    bool was_asked;       /* whether there is one */
-    bool is_shared;       /* the files of its next attempt are shared out, or */
+    struct value *point; /* in the order of the space's parameters */
+    int64_t step;        /* of its workflow; -1: it is a trial */
+    int64_t copy, round; /* of its step; round 0: that does not repeat */
+    json_t *rounds;      /* its round's values by name; NULL: none */
+    json_t *outputs;     /* what it made, by name; NULL: nothing, or not yet */
+    char *cache_key;     /* NULL: none, or not known yet */
+    int64_t cached_from; /* id of the job whose result it takes */
+    char *cache_note;    /* why it runs, or why its result will not be reused */
+    json_t *cache_parts; /* of the key; NULL: as that */
+    bool was_asked;      /* whether there is one */
+    bool is_shared;      /* the files of its next attempt are shared out, or */
     struct err *unshared; /* why they are not; NULL */
     enum job_seal seal;
     const struct link_rule *link_rule; /* NULL: it is no chain */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/steps/cache.h"
 
+#include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +33,9 @@ struct question {
     char *work_directory;
     char **inputs; /* [input_count] */
     size_t input_count;
+    bool allows_empty;
+    json_t *parts; /* of the key */
+    char *lost;    /* of which job a file is not as it was; NULL: of none */
     int64_t since_ms;
     char key[DIGEST_HEX_SIZE]; /* "": not made yet; or as it has to be */
     struct candidate candidates[CANDIDATES_MAX];
@@ -62,6 +67,8 @@ static struct question *make_question(const struct cache_subject *subject,
     question->inputs =
         mem_array(subject->input_count, sizeof(*question->inputs));
     question->input_count = subject->input_count;
+    question->allows_empty = subject->allows_empty;
+    question->parts = json_object();
     for (size_t i = 0; i < subject->input_count; i++)
         question->inputs[i] = mem_copy_string(subject->inputs[i]);
     return question;
@@ -86,6 +93,8 @@ static void destroy_question(struct work_item *item)
     json_decref(question->facts);
     json_decref(question->outputs);
     json_decref(question->hashes);
+    json_decref(question->parts);
+    free(question->lost);
     free(question);
 }
 
@@ -95,8 +104,13 @@ static int make_key(struct cache *cache, struct question *question,
                     const atomic_bool *stop, char hex[DIGEST_HEX_SIZE])
 {
     const char **paths = mem_array(question->input_count, sizeof(*paths));
-    struct cache_inputs inputs = {question->work_directory, paths,
-                                  question->input_count};
+    struct cache_inputs inputs = {
+        .work_directory = question->work_directory,
+        .paths = paths,
+        .count = question->input_count,
+        .allows_empty = question->allows_empty,
+        .parts = question->parts,
+    };
     int result;
 
     for (size_t i = 0; i < question->input_count; i++)
@@ -204,6 +218,11 @@ static int on_cached(void *user, const struct cached_row *row)
             : json_parse(row->outputs, strlen(row->outputs), NULL);
 
     if (json_is_object(json_object_get(outputs, CACHE_HASHES))) {
+        if (question->lost == NULL)
+            question->lost = mem_printf("a file that job %" PRId64
+                                        " of run '%s' made has changed or "
+                                        "is missing",
+                                        row->number, row->run);
         question->candidates[question->candidate_count].job = row->job;
         question->candidates[question->candidate_count++].outputs = outputs;
     } else {
@@ -215,7 +234,7 @@ static int on_cached(void *user, const struct cached_row *row)
 static void tell(const struct cache *cache, struct question *question)
 {
     const char *text = question->has_failed ? question->err.text : "";
-    struct cache_answer answer = {.text = text};
+    struct cache_answer answer = {.text = text, .parts = question->parts};
 
     if (question->sealed != NULL) {
         question->sealed(cache->owner, question->item.user,
@@ -224,6 +243,8 @@ static void tell(const struct cache *cache, struct question *question)
     }
     if (!question->has_failed)
         answer.key = question->key;
+    if (!question->has_failed && question->lost != NULL)
+        answer.text = question->lost;
     if (question->found != NULL) {
         answer.job = question->found->job;
         answer.outputs = question->found->outputs;
@@ -307,6 +328,31 @@ void cache_seal(struct cache *cache, const struct cache_subject *subject,
     for (size_t i = 0; i < made->file_count; i++)
         json_object_set_new(question->hashes, made->files[i], json_null());
     work_queue_add(cache->queue, &question->item);
+}
+
+enum { DIFFERENCES_SHOWN = 3 };
+
+char *cache_difference(const json_t *parts, const json_t *before)
+{
+    struct buf out = BUF_INIT;
+    const char *name;
+    json_t *part;
+    int count = 0;
+
+    json_object_foreach((json_t *)(uintptr_t)parts, name, part)
+    {
+        if (!json_equal(part, json_object_get(before, name)) &&
+            count++ < DIFFERENCES_SHOWN)
+            buf_printf(&out, "%s%s", count > 1 ? ", " : "", name);
+    }
+    json_object_foreach((json_t *)(uintptr_t)before, name, part)
+    {
+        if (json_object_get(parts, name) == NULL && count++ < DIFFERENCES_SHOWN)
+            buf_printf(&out, "%s%s", count > 1 ? ", " : "", name);
+    }
+    if (count > DIFFERENCES_SHOWN)
+        buf_printf(&out, " and %d more", count - DIFFERENCES_SHOWN);
+    return buf_take(&out);
 }
 
 void cache_forget(struct cache *cache, const void *user)

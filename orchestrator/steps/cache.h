@@ -2,6 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_STEPS_CACHE_H
 #define SMTUNE_ORCHESTRATOR_STEPS_CACHE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <uv.h>
 
@@ -24,6 +25,11 @@
  */
 
 #define CACHE_HASHES "#sha256"
+/* Beside it: the parts of the key; why the job ran; and what keeps its result
+ * from being reused, which somebody has to fix. */
+#define CACHE_PARTS   "#parts"
+#define CACHE_NOTE    "#cache"
+#define CACHE_WARNING "#warning"
 
 struct cache;
 
@@ -38,11 +44,13 @@ struct cache_subject {
     const char *work_directory; /* that relative paths start from */
     const char *const *inputs;  /* [input_count] paths and globs */
     size_t input_count;
+    bool allows_empty; /* globs that match nothing */
 };
 
 struct cache_answer {
     const char *key;  /* NULL: it could not be made, */
-    const char *text; /* because of this */
+    const char *text; /* because of this; or why a result will not do; or "" */
+    json_t *parts;    /* of the key: see workflows/cache_key.h */
     /* Of the job whose result stands for this one's; 0: there is none. */
     int64_t job;
     const json_t *outputs; /* CACHE_HASHES among them */
@@ -72,6 +80,10 @@ typedef void cache_sealed_fn(void *owner, void *user, json_t *hashes,
 void cache_seal(struct cache *cache, const struct cache_subject *subject,
                 const char *key, const struct cache_made *made,
                 cache_sealed_fn *sealed, void *user);
+
+/* What differs between the parts of two keys, "command, input 'a.csv'"; "":
+ * nothing. The caller's. */
+char *cache_difference(const json_t *parts, const json_t *before);
 
 /* What that user asked is answered no more. */
 void cache_forget(struct cache *cache, const void *user);

@@ -75,9 +75,10 @@ static int add_workdir(struct gathering *g)
 
     if (workdir_expand(spec, g->values, &facts->work_directory, g->err) != 0)
         return -1;
-    if (facts->work_directory != NULL)
-        json_object_set_new(facts->facts, "workdir",
-                            json_from_text(facts->work_directory));
+    json_object_set_new(facts->facts, "workdir",
+                        json_from_text(facts->work_directory != NULL
+                                           ? facts->work_directory
+                                           : g->steps->run->work_directory));
     return 0;
 }
 

@@ -47,6 +47,10 @@ def run(smtune, write):
 ALL = ["prep", "train", "train"]
 
 
+def why(smtune, run, job):
+    return " ".join(smtune.ok("why", run, job).split())
+
+
 @pytest.mark.quick
 @pytest.mark.sanitized
 def test_nothing_is_run_twice(smtune, run):
@@ -58,8 +62,10 @@ def test_nothing_is_run_twice(smtune, run):
     shown = smtune.json("show", "two", "train[1]")
     assert shown["state"] == "succeeded" and shown["attempts"] == []
     assert shown["cached_from"] == "job 3 of run one"
-    assert "its result is that of the earlier job" in " ".join(
-        smtune.ok("why", "two", "train[1]").split())
+    assert "its result is that of the earlier job" in why(smtune, "two",
+                                                          "train[1]")
+    assert "has changed since job 3 of run one" in why(smtune, "two",
+                                                       "train[1]")
     smtune.ok("fsck", "two")
 
 
@@ -135,3 +141,59 @@ def test_an_engine_killed_asks_again(smtune, run, write):
     assert not (smtune.directory / "ran").exists()
     assert json.loads(smtune.ok("status", "two", "-o", "json"))["state"] == \
         "succeeded"
+
+
+def test_why_says_what_a_miss_is_for(smtune, run, write):
+    run("one")
+    assert "cache miss: no earlier result" in why(smtune, "one", "prep")
+    write("in", "y\n")
+    run("input")
+    assert "changed since job 1 of run 'one': input 'in'" in why(
+        smtune, "input", "prep")
+    assert "changed since job 2 of run 'one': input 'mid'" in why(
+        smtune, "input", "train[0]")
+    run("variable", mark="b")
+    assert "changed since job 1 of run 'input': variables" in why(
+        smtune, "variable", "prep")
+    run("forced", "--force", "prep", mark="b")
+    assert "cache miss: --force" in why(smtune, "forced", "prep")
+    (smtune.directory / "mid").unlink()
+    run("gone", mark="b")
+    assert "made has changed or is missing" in why(smtune, "gone", "prep")
+    write("w.yaml", FILE.replace("echo prep", "echo  prep"))
+    run("command", mark="b")
+    assert "of run 'gone': command" in why(smtune, "command", "prep")
+    smtune.ok("replay", "gone")
+    smtune.ok("fsck")
+
+
+@pytest.mark.parametrize("inputs, reason", [
+    ("raw/*.csv", "no file matches '"), ("prepp.py", "cannot read '")])
+def test_inputs_that_are_not_there_are_no_cache(smtune, workflow, inputs,
+                                                reason):
+    step = {"shell": "echo x >>ran", "cache": {"inputs": [inputs]}}
+    path = workflow({"prep": step}, name="w")
+    for _ in range(2):
+        result = smtune("run", path)
+        assert "warning: step 'prep': it cannot be cached: " + reason \
+            in result.stderr
+    assert (smtune.directory / "ran").read_text() == "x\nx\n"
+    assert reason in why(smtune, "last", "prep")
+    assert not smtune.json("show", "last", "prep").get("outputs")
+    if "*" in inputs:
+        path = workflow({"prep": {**step, "allow_empty": True}}, name="w")
+        assert "warning" not in smtune("run", path).stderr
+
+
+def test_results_belong_to_their_folder(smtune, workflow):
+    path = workflow({
+        "make": {"shell": "cat in >made", "outputs": {"f": "made"},
+                 "cache": {"inputs": ["in"]}},
+        "use": {"needs": "make", "shell": "cat made; echo ${{ make.f }}"}})
+    for name in "ab":
+        folder = smtune.directory / name
+        folder.mkdir()
+        (folder / "in").write_text("same\n")
+        smtune.ok("run", "-q", path, f"--store={smtune.store}", cwd=folder)
+        said = smtune.ok("logs", "last", "use", f"--store={smtune.store}")
+        assert said == f"same\n{folder}/made\n"

@@ -17,9 +17,7 @@
 #include "cli/show/jobs/run_steps.h"
 #include "cli/show/jobs/trial_document.h"
 #include "cli/term/json_fields.h"
-#include "orchestrator/job/outputs.h"
 #include "orchestrator/job/states.h"
-#include "orchestrator/steps/cache.h"
 
 struct job_document {
     const struct cli *cli;
@@ -110,16 +108,13 @@ static int take_cached(void *user, const struct cached_row *row)
     return 0;
 }
 
-/* The job whose result it took; NULL: it ran itself. */
-static char *cached_source(const struct job_document *this,
-                           const struct trial_row *job)
+char *job_document_source(struct store *store, const struct trial_row *job)
 {
     struct cached_search search = {.job = job->cached_from};
 
     if (job->cached_from == 0 || job->cache_key == NULL)
         return NULL;
-    store_each_cached(this->view->store, job->cache_key, 0, take_cached,
-                      &search, NULL);
+    store_each_cached(store, job->cache_key, 0, take_cached, &search, NULL);
     return search.text != NULL ? search.text : mem_copy_string("a removed run");
 }
 
@@ -152,7 +147,7 @@ static int add_fields(const struct job_document *this,
     char *run = store_run_directory(this->view->store, this->view->row.name);
     char *directory = mem_printf("%s/trials/%" PRId64, run, job->number);
     char *place = place_of(this, job->step);
-    char *cached = cached_source(this, job);
+    char *cached = job_document_source(this->view->store, job);
     char *command = job_command(this->view, this->steps, job);
     bool is_due =
         strcmp(job->state, job_state_names[JOB_WAITING]) == 0 && job->due_ms;
@@ -210,6 +205,25 @@ static int add_matrix(const struct job_document *this,
     return status;
 }
 
+/* Whatever is no output: a name that begins as no output's may. */
+static void remove_marks(json_t **outputs)
+{
+    const char *name;
+    json_t *unused;
+    void *next;
+
+    json_object_foreach_safe(*outputs, next, name, unused)
+    {
+        (void)unused;
+        if (name[0] == '#')
+            json_object_del(*outputs, name);
+    }
+    if (*outputs == NULL || json_object_size(*outputs) > 0)
+        return;
+    json_decref(*outputs);
+    *outputs = NULL;
+}
+
 static int add_job(void *user, const struct trial_row *job)
 {
     struct job_document *this = user;
@@ -223,10 +237,7 @@ static int add_job(void *user, const struct trial_row *job)
         status = add_matrix(this, job);
     if (status == 0)
         status = json_fields_add(this->document, "rounds", rounds, this->err);
-    if (status == 0)
-        json_object_del(outputs, CACHE_HASHES);
-    if (status == 0)
-        json_object_del(outputs, OUTPUT_TEXTS);
+    remove_marks(&outputs);
     if (status == 0)
         status = json_fields_add(this->document, "outputs", outputs, this->err);
     json_decref(rounds);

@@ -17,4 +17,9 @@ int job_document_add(struct document *document, const struct cli *cli,
                      const struct run_view *view, const char *operand,
                      struct err *err);
 
+/* The job whose result this one took from the cache, "job 3 of run one", for
+ * the caller to free; NULL: it ran itself, or took it over without the cache.
+ */
+char *job_document_source(struct store *store, const struct trial_row *job);
+
 #endif

@@ -9,8 +9,10 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/conf/conf.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/units.h"
+#include "cli/show/jobs/job_document.h"
 #include "cli/show/jobs/run_jobs.h"
 #include "cli/show/jobs/run_steps.h"
 #include "cli/show/jobs/step_place.h"
@@ -18,6 +20,7 @@
 #include "orchestrator/job/links.h"
 #include "orchestrator/job/retry.h"
 #include "orchestrator/job/states.h"
+#include "orchestrator/steps/cache.h"
 
 enum { HASH_SHOWN = 12 };
 
@@ -79,6 +82,42 @@ static void describe_room(const struct why *why, struct buf *out)
                    workflow->pools[flow->claims[i].pool].size);
 }
 
+/* What the cache noted beside its outputs. */
+static void add_cache_notes(const struct trial_row *job, struct buf *out)
+{
+    static const char *const keys[] = {CACHE_NOTE, CACHE_WARNING};
+    json_t *outputs = NULL;
+
+    if (job->outputs != NULL)
+        outputs = json_parse(job->outputs, strlen(job->outputs), NULL);
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        const char *note = json_string_value(json_object_get(outputs, keys[i]));
+
+        if (note != NULL)
+            buf_printf(out, "; %s", note);
+    }
+    json_decref(outputs);
+}
+
+static void describe_success(const struct why *why, const struct trial_row *job,
+                             struct buf *out)
+{
+    char *source = job_document_source(why->view->store, job);
+
+    if (source != NULL) {
+        buf_printf(out,
+                   "cache hit: nothing that its result depends on has changed "
+                   "since %s, and its result is that of the earlier job",
+                   source);
+    } else if (job->cached_from != 0) {
+        buf_add_string(out, "its result was reused from an earlier run");
+    } else {
+        buf_add_string(out, "its last attempt succeeded");
+        add_cache_notes(job, out);
+    }
+    free(source);
+}
+
 static void describe_job(const struct why *why, const struct trial_row *job,
                          struct buf *out)
 {
@@ -94,13 +133,7 @@ static void describe_job(const struct why *why, const struct trial_row *job,
                    job->attempts.count);
         break;
     case JOB_SUCCEEDED:
-        buf_add_string(
-            out,
-            job->cached_from != 0
-                ? "cache hit: nothing that its result depends on has changed "
-                  "since an earlier job, and its result is that of the "
-                  "earlier job"
-                : "its last attempt succeeded");
+        describe_success(why, job, out);
         break;
     case JOB_SKIPPED:
         buf_add_string(out, "its condition was false");

@@ -557,10 +557,12 @@ const struct schema_key workflow_step_keys[] = {
     {
         .name = "allow_empty",
         .type = SCHEMA_BOOL,
-        .doc = "Whether the step accepts a matrix axis without a value: a "
-               "pattern that matches nothing, or an empty list. Otherwise it "
-               "fails. It also accepts that a file which the step made is "
-               "missing when --from or --only reuses its results.",
+        .doc =
+            "Whether the step accepts a matrix axis without a value: a "
+            "pattern that matches nothing, or an empty list. Otherwise it "
+            "fails. It also accepts a pattern that matches nothing among "
+            "the inputs of its cache, and that a file which the step made is "
+            "missing when --from or --only reuses its results.",
         .fallback = "false",
         .example = "true",
     },

@@ -13,7 +13,7 @@ static void key_of(const char *folder, const char *word,
                    const char *const *inputs, size_t count,
                    char hex[DIGEST_HEX_SIZE])
 {
-    const struct cache_inputs all = {folder, inputs, count};
+    const struct cache_inputs all = {folder, inputs, count, true, NULL};
     struct file_hashes *hashes = file_hashes_create();
     json_t *facts = json_pack("{s:[s]}", "words", word);
     struct err err = {.text = ""};
@@ -98,7 +98,8 @@ static void test_key__is_the_same_in_another_folder(void **state)
 static void test_key__needs_its_inputs(void **state)
 {
     static const char *const absent[] = {"no such"}, *const none[] = {"no*"};
-    const struct cache_inputs inputs = {*state, absent, 1};
+    const struct cache_inputs inputs = {*state, absent, 1, false, NULL};
+    const struct cache_inputs unmatched = {*state, none, 1, false, NULL};
     struct file_hashes *hashes = file_hashes_create();
     char hex[DIGEST_HEX_SIZE] = "", other[DIGEST_HEX_SIZE];
     json_t *facts = json_object();
@@ -107,6 +108,8 @@ static void test_key__needs_its_inputs(void **state)
     assert_int_equal(cache_key(facts, &inputs, hashes, NULL, hex, &err), -1);
     assert_int_equal(err.kind, ERR_NOT_FOUND);
     assert_non_null(strstr(err.text, "no such"));
+    assert_int_equal(cache_key(facts, &unmatched, hashes, NULL, hex, &err), -1);
+    assert_non_null(strstr(err.text, "no file matches '"));
     json_decref(facts);
     file_hashes_destroy(hashes);
     key_of(*state, "w", none, 1, hex);
