@@ -89,7 +89,8 @@ static void ask(struct bench *bench, const char *word, int64_t since_ms)
 {
     static const char *const inputs[] = {"in"};
     json_t *facts = json_pack("{s:s}", "word", word);
-    const struct cache_subject subject = {facts, bench->folder, inputs, 1};
+    const struct cache_subject subject = {facts, bench->folder, inputs, 1,
+                                          false};
 
     cache_find(bench->cache, &subject, since_ms, on_answer, bench);
     json_decref(facts);
@@ -108,7 +109,8 @@ static void seal(struct bench *bench, const char *word)
 {
     static const char *const inputs[] = {"in"}, *const files[] = {"made"};
     json_t *facts = json_pack("{s:s}", "word", word);
-    const struct cache_subject subject = {facts, bench->folder, inputs, 1};
+    const struct cache_subject subject = {facts, bench->folder, inputs, 1,
+                                          false};
     char *path = fs_join(bench->folder, "out");
     json_t *outputs = json_pack("{s:s, s:i}", "made", path, "rows", 3);
 
