@@ -10,7 +10,8 @@ TEST_DEPS := g++ clang libclang-rt-dev clang-format clang-tidy cppcheck \
         universal-ctags gcovr mandoc shellcheck sqlite3 debootstrap \
         git zsh fish libcmocka-dev python3 python3-pytest python3-pytest-timeout \
         python3-pytest-xdist python3-pytest-rerunfailures python3-yaml \
-        python3-jsonschema python3-selenium chromium chromium-driver
+        python3-jsonschema python3-selenium python3-torch \
+        chromium chromium-driver
 # For a cluster below a directory (tests/slurm/lab). If apt lacks one of them,
 # the tests on a cluster are skipped.
 SLURM_DEPS := slurmctld slurmd slurm-client munge slurmdbd slurmrestd \

@@ -12,7 +12,8 @@ A fenced block is taken up by the comment on the line above it:
 
 `<!-- needs python: PACKAGE... -->` anywhere in a page gives its commands these
 packages of PyPI. They are installed below build/ once; without a network the
-page is skipped.
+page is skipped. `<!-- needs module: NAME -->` skips the page where the Python
+of the tests cannot import NAME, and makes that Python the page's `python3`.
 
 Every console and sh block needs one of these. Every yaml block that holds a
 whole file (has `version:`) must be valid, and so must examples/*.yaml.
@@ -98,6 +99,12 @@ def test_commands_of_page(page, smtune, tmp_path):
     needs = re.search(r"^<!-- needs python: (.*) -->$", page.read_text(), re.M)
     if needs:
         smtune.env["PYTHONPATH"] = str(python_packages(needs[1].split()))
+    module = re.search(r"^<!-- needs module: (.*) -->$", page.read_text(), re.M)
+    if module:
+        pytest.importorskip(module[1])
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin/python3").symlink_to(sys.executable)
+        smtune.env["PATH"] = f"{tmp_path}/bin:{smtune.env['PATH']}"
     for block in blocks(page):
         where = f"{page.name}:{block.line}"
         if block.note.startswith("file: "):
