@@ -56,7 +56,8 @@ static void put_off(struct engine *engine, const struct err *err)
 /* What is less is not long enough to tell blocks from lines. */
 enum { BUFFERED_RUN_MS = 3000, BUFFERED_VALUES = 3 };
 
-/* Whether all values came within the last tenth of its time. */
+/* Whether all values came within the last tenth of its time. Those of a program
+ * that takes long to start may, too: this is no proof of a buffer. */
 static bool was_buffered(const struct job *job)
 {
     int64_t took_ms = job->end.ended_ms - job->end.started_ms;
@@ -76,8 +77,9 @@ static void warn_of_buffering(struct engine *engine, const struct job *job)
     engine->has_told_of_buffering = true;
     snprintf(text, sizeof(text),
              "trial %" PRId64 " ran %.1f s, and all %" PRId64
-             " values of '%s' came at its end: its program buffers the output. "
-             "Let it flush after each value, or write 'trial: {tty: true}'",
+             " values of '%s' came at its end. If its program buffers the "
+             "output, let it flush after each value, or write 'trial: {tty: "
+             "true}'",
              job->number,
              (double)(job->end.ended_ms - job->end.started_ms) / 1000.0,
              job->value_count, engine->experiment->objectives[0].metric);

@@ -234,7 +234,8 @@ def test_buffered_to_the_end(smtune):
 def test_buffering_is_reported(smtune):
     path = write(smtune, BUFFERED.format(pause=0.38), None, trials=2,
                  command="python3 train.py 1 9", env="{PYTHONUNBUFFERED: ''}")
-    assert smtune("run", path).stderr.count("buffers the output") == 1
+    assert smtune("run", path).stderr.count(
+        "If its program buffers the output, let it flush") == 1
 
 
 TTY = """\
@@ -336,3 +337,29 @@ def test_a_first_trial_without_value_can_be_retried(smtune):
     assert [trial["state"] for trial in trials(smtune)] == ["succeeded"] * 3
     smtune.ok("replay", "exp")
     smtune.ok("fsck")
+
+
+def test_a_long_curve_is_thinned_and_says_so(smtune):
+    """What the record leaves out is reported; the value that counts is the
+    last one, and so is that of the curve."""
+    path = write(smtune, "for i in range(12000): print(f'step={i + 1}"
+                 " loss={20000 - i}')", None, trials=1,
+                 command="python3 train.py")
+    result = smtune("run", path)
+    assert ("trial 1 reported 12000 values of 'loss': the record keeps 10000"
+            " at most") in result.stderr
+    found = curve(smtune, 1)
+    assert (found[0], found[-1]) == ((1, 20000), (12000, 8001))
+    assert 5000 <= len(found) <= 10000
+    assert trials(smtune)[0]["value"] == 8001
+
+
+def test_objectives_have_a_place_among_many_metrics(smtune):
+    path = write(smtune, "for i in range(1203): print(f'AP_{i}=0.1')\n"
+                 "for i in (1, 2): print(f'epoch={i} mAP=0.{i}')", None,
+                 trials=1, command="python3 train.py", objective="mAP")
+    result = smtune("run", path)
+    assert "trial 1 reported more than 1000 metrics: 204 values" \
+        in result.stderr
+    assert trials(smtune)[0]["value"] == 0.2
+    assert len(curve(smtune, 1, "mAP")) == 2

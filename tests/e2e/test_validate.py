@@ -468,3 +468,20 @@ steps:
                           "budget.trials=1").stderr
     write("train.py", "")
     assert "warning" not in smtune("validate", "sub/exp.yaml").stderr
+
+
+@pytest.mark.parametrize("name, goal, warns", [
+    ("val_accuracy", "minimize", True), ("val_accuracy", "maximize", False),
+    ("loss", "maximize", True), ("loss", "minimize", False)])
+def test_warns_of_an_unlikely_goal(smtune, write, name, goal, warns):
+    path = write("goal.yaml", f"""\
+        version: 1
+        name: goal
+        objective: {{metric: {name}, goal: {goal}}}
+        parameters: {{x: {{type: float, min: 0, max: 1}}}}
+        budget: {{trials: 1}}
+        trial: {{command: "echo {name}=${{{{ x }}}}"}}
+        """)
+    result = smtune("validate", path)
+    assert result.returncode == 0
+    assert ("its name makes that unlikely" in result.stderr) == warns
