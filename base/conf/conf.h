@@ -111,6 +111,11 @@ int conf_set(struct conf_doc *doc, const struct schema_key *keys,
 void conf_flatten(struct conf_doc *doc, const char *key,
                   bool (*is_group)(const struct conf_node *item));
 
+/* Whether both hold the same, however it is written: 1e-3 and 0.001, with
+ * quotes or without. 1 and 1.0 differ, and so do maps whose keys come in
+ * another order. NULL is the same as NULL alone. */
+bool conf_is_same(const struct conf_node *a, const struct conf_node *b);
+
 /* A map with the pairs of both, those of `over` where both have a key; where
  * both have maps there, these are merged in the same way. `over` itself where
  * nothing is added, or one of the two is no map. */

@@ -64,8 +64,8 @@ static const struct conf_node *find_in(const struct conf_node *node,
     return found;
 }
 
-static const struct conf_node *find_step(const struct conf_node *root,
-                                         const char *name)
+const struct conf_node *step_find_node(const struct conf_node *root,
+                                       const char *name)
 {
     static const char *const places[] = {"steps", "on_failure", "always"};
     const struct conf_node *found = NULL;
@@ -73,24 +73,6 @@ static const struct conf_node *find_step(const struct conf_node *root,
     for (size_t i = 0; i < ARRAY_LEN(places) && found == NULL; i++)
         found = find_in(conf_get(root, places[i]), name);
     return found;
-}
-
-static bool is_same_node(const struct conf_node *a, const struct conf_node *b)
-{
-    if (a == NULL || b == NULL)
-        return a == b;
-    if (a->type != b->type || a->count != b->count ||
-        (a->text == NULL) != (b->text == NULL) ||
-        (a->text != NULL && strcmp(a->text, b->text) != 0))
-        return false;
-    for (size_t i = 0; i < a->count; i++) {
-        if (a->type == CONF_MAP &&
-            strcmp(a->keys[i]->text, b->keys[i]->text) != 0)
-            return false;
-        if (!is_same_node(a->items[i], b->items[i]))
-            return false;
-    }
-    return true;
 }
 
 /* ---- the parameters that it names ---- */
@@ -136,18 +118,24 @@ static void find_params(struct comparison *comparison,
     for (size_t i = 0; i < workflow->param_count; i++) {
         const char *name = workflow->param_names[i];
 
-        if (!is_same_node(conf_get(now, name), conf_get(before, name)))
+        if (!conf_is_same(conf_get(now, name), conf_get(before, name)))
             comparison->params[comparison->param_count++] = name;
     }
 }
 
 static bool is_changed(const struct comparison *comparison, const char *name)
 {
-    const struct conf_node *now = find_step(comparison->now, name);
-    const struct conf_node *before = find_step(comparison->before, name);
+    const struct conf_node *now = step_find_node(comparison->now, name);
+    const struct conf_node *before = step_find_node(comparison->before, name);
 
-    return !is_same_node(now, before) ||
+    return !conf_is_same(now, before) ||
            (now != NULL && names_any(comparison, now));
+}
+
+const size_t *step_needs(const struct workflow *workflow, size_t step,
+                         size_t *count)
+{
+    return graph_needs(workflow->graph, step, count);
 }
 
 int step_change_find(const struct workflow *workflow,
@@ -164,7 +152,7 @@ int step_change_find(const struct workflow *workflow,
         comparison.now = conf_root(second);
         comparison.before = conf_root(first);
         find_params(&comparison, workflow);
-        all = !is_same_node(conf_get(comparison.now, "defaults"),
+        all = !conf_is_same(conf_get(comparison.now, "defaults"),
                             conf_get(comparison.before, "defaults"));
         for (size_t i = 0; i < workflow->step_count; i++)
             changed[i] =

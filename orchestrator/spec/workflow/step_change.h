@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/conf/conf.h"
 #include "base/err.h"
 #include "orchestrator/spec/experiment/experiment.h"
 #include "orchestrator/spec/workflow/workflow.h"
@@ -19,5 +20,14 @@ int step_change_find(const struct workflow *workflow,
                      const struct experiment_source *now,
                      const struct experiment_source *before, bool *changed,
                      struct err *err);
+
+/* The steps that one needs, by index: [*count], the workflow's. */
+const size_t *step_needs(const struct workflow *workflow, size_t step,
+                         size_t *count);
+
+/* What a file has of the step of that name, in a list, a group or a map; NULL:
+ * nothing. */
+const struct conf_node *step_find_node(const struct conf_node *root,
+                                       const char *name);
 
 #endif
