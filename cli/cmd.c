@@ -22,6 +22,7 @@
     CMD(resume)                                                                \
     CMD(retry)                                                                 \
     CMD(enqueue)                                                               \
+    CMD(edit)                                                                  \
     CMD(wait)                                                                  \
     CMD(launch)                                                                \
     CMD(notify)                                                                \
@@ -83,12 +84,13 @@ const struct cmd *cmd_find(const char *name)
 static const struct {
     const char *word, *command;
 } others[] = {
-    {"list", "ls"},         {"ps", "ls"},           {"delete", "rm"},
-    {"remove", "rm"},       {"start", "run"},       {"tune", "run"},
-    {"sweep", "run"},       {"kill", "stop"},       {"cancel", "stop"},
-    {"continue", "resume"}, {"restart", "resume"},  {"check", "validate"},
-    {"graph", "plan"},      {"tail", "logs"},       {"ask", "suggest"},
-    {"ui", "dashboard"},    {"serve", "dashboard"}, {"test", "try"},
+    {"list", "ls"},         {"ps", "ls"},          {"delete", "rm"},
+    {"remove", "rm"},       {"start", "run"},      {"tune", "run"},
+    {"sweep", "run"},       {"kill", "stop"},      {"cancel", "stop"},
+    {"continue", "resume"}, {"restart", "resume"}, {"check", "validate"},
+    {"graph", "plan"},      {"tail", "logs"},      {"ask", "suggest"},
+    {"modify", "edit"},     {"update", "edit"},    {"ui", "dashboard"},
+    {"serve", "dashboard"}, {"test", "try"},
 };
 
 static const char *find_meant(const char *name)

@@ -82,6 +82,21 @@ int store_set_run_paused(struct store *store, int64_t run, bool is_paused,
  * Event "budget_changed". */
 int store_set_run_budget(struct store *store, int64_t run, int64_t trials,
                          int64_t budget_ms, int64_t time_ms, struct err *err);
+
+/* A run follows another text of its file from now on. */
+struct run_edit_new {
+    int64_t run;
+    const char *spec, *overrides;
+    const char *spec_path; /* NULL: as it was */
+    /* What its user gave it before is no matter: the text decides. */
+    bool resets_trials, resets_time;
+    int64_t retry_base; /* 0: as it was */
+    int64_t time_ms;
+};
+
+/* Event "edited". */
+int store_edit_run(struct store *store, const struct run_edit_new *edit,
+                   struct err *err);
 /* What git calls the code that it goes on with. Event "revision_changed". */
 int store_set_run_revision(struct store *store, int64_t run,
                            const char *revision, int64_t time_ms,

@@ -283,13 +283,14 @@ int store_set_run_paused(struct store *store, int64_t run, bool is_paused,
 
 /* ---- columns of a run, one by one ---- */
 
-/* Null: it stays as it is. */
+/* Null: it stays as it is, unless it is reset to null. */
 struct column_change {
     enum run_cell cell;
     struct value value;
+    bool is_reset;
 };
 
-enum { MAX_CHANGES = 2 };
+enum { MAX_CHANGES = 6 };
 
 /* Sets them; the event's detail has the same by their names. */
 static int change_columns(struct store *store, const struct event *event,
@@ -308,7 +309,7 @@ static int change_columns(struct store *store, const struct event *event,
         const struct value *value = &changes[i].value;
         const char *name = names[changes[i].cell];
 
-        if (value->type == VALUE_NULL)
+        if (value->type == VALUE_NULL && !changes[i].is_reset)
             continue;
         buf_printf(&sql, "%s \"%s\" = ?%zu",
                    sql.length == 0 ? "UPDATE run SET" : ",", name,
@@ -331,8 +332,8 @@ int store_set_run_budget(struct store *store, int64_t run, int64_t trials,
                          int64_t budget_ms, int64_t time_ms, struct err *err)
 {
     const struct column_change changes[] = {
-        {RUN_CELL_BUDGET_TRIALS, int_unless(trials, 0)},
-        {RUN_CELL_BUDGET_TIME_MS, int_unless(budget_ms, 0)}};
+        {RUN_CELL_BUDGET_TRIALS, int_unless(trials, 0), false},
+        {RUN_CELL_BUDGET_TIME_MS, int_unless(budget_ms, 0), false}};
 
     return change_columns(store,
                           &(struct event){.run = run,
@@ -341,12 +342,31 @@ int store_set_run_budget(struct store *store, int64_t run, int64_t trials,
                           changes, ARRAY_LEN(changes), err);
 }
 
+int store_edit_run(struct store *store, const struct run_edit_new *edit,
+                   struct err *err)
+{
+    const struct value none = value_null();
+    const struct column_change changes[] = {
+        {RUN_CELL_EDITED_SPEC, value_text(edit->spec), false},
+        {RUN_CELL_SPEC_PATH, value_text_or_null(edit->spec_path), false},
+        {RUN_CELL_EDITED_OVERRIDES, value_text(edit->overrides), false},
+        {RUN_CELL_BUDGET_TRIALS, none, edit->resets_trials},
+        {RUN_CELL_BUDGET_TIME_MS, none, edit->resets_time},
+        {RUN_CELL_RETRY_BASE, int_unless(edit->retry_base, 0), false}};
+
+    return change_columns(store,
+                          &(struct event){.run = edit->run,
+                                          .time_ms = edit->time_ms,
+                                          .event = "edited"},
+                          changes, ARRAY_LEN(changes), err);
+}
+
 int store_set_run_revision(struct store *store, int64_t run,
                            const char *revision, int64_t time_ms,
                            struct err *err)
 {
     const struct column_change change = {RUN_CELL_REVISION,
-                                         value_text(revision)};
+                                         value_text(revision), false};
 
     return change_columns(store,
                           &(struct event){.run = run,
@@ -358,7 +378,8 @@ int store_set_run_revision(struct store *store, int64_t run,
 int store_add_note(struct store *store, int64_t run, const char *text,
                    int64_t time_ms, struct err *err)
 {
-    const struct column_change change = {RUN_CELL_NOTE, value_text(text)};
+    const struct column_change change = {RUN_CELL_NOTE, value_text(text),
+                                         false};
 
     return change_columns(
         store, &(struct event){.run = run, .time_ms = time_ms, .event = "note"},

@@ -56,10 +56,10 @@ static enum resume_answer retry(const struct run_earlier *earlier,
     if (!earlier->is_same)
         return (enum resume_answer)err_set(
             err, ERR_BUSY,
-            "the file or the --set values have changed since run '%s', "
-            "so its results cannot be reused (continue it unchanged: "
-            "smtune retry %s --failed)",
-            earlier->name, earlier->name);
+            "the file or the --set values have changed since run '%s' "
+            "(apply the file: smtune edit %s; then, or to continue it "
+            "unchanged: smtune retry %s --failed)",
+            earlier->name, earlier->name, earlier->name);
     if (earlier->has_engine)
         return (enum resume_answer)err_set(
             err, ERR_BUSY,
@@ -75,9 +75,9 @@ static enum resume_answer resume(const struct run_earlier *earlier,
         return (enum resume_answer)err_set(
             err, ERR_BUSY,
             "run '%s' is of another file or of other --set values, so "
-            "it cannot be resumed here (continue it unchanged: smtune "
-            "resume %s; or use another --name)",
-            earlier->name, earlier->name);
+            "it cannot be resumed here (apply the file: smtune edit %s; "
+            "continue it unchanged: smtune resume %s; or use another --name)",
+            earlier->name, earlier->name, earlier->name);
     if (!earlier->is_over || earlier->has_failed)
         return RESUME_GO_ON;
     fprintf(stderr, "smtune: run '%s' has ended; there is nothing to resume\n",

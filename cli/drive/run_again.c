@@ -98,29 +98,30 @@ static int on_run(void *user, const struct run_row *row)
 {
     struct planning *planning = user;
     const struct experiment *file = planning->workflow->common;
-    json_t *list =
-        json_parse(row->overrides, strlen(row->overrides), planning->err);
+    const char *text = run_row_spec(row);
+    const char *overrides = run_row_overrides(row);
+    json_t *list = json_parse(overrides, strlen(overrides), planning->err);
     size_t count = json_array_size(list);
     const char **words = mem_array(count, sizeof(*words));
     int result;
 
     for (size_t i = 0; i < count; i++)
         words[i] = json_string_value(json_array_get(list, i));
-    result = step_change_find(
-        planning->workflow,
-        &(struct experiment_source){
-            .text = planning->workflow->source,
-            .length = strlen(planning->workflow->source),
-            .path = planning->workflow->path,
-            .assignments = file->assignments,
-            .assignment_count = file->assignment_count,
-        },
-        &(struct experiment_source){.text = row->spec,
-                                    .length = strlen(row->spec),
-                                    .path = row->spec_path,
-                                    .assignments = words,
-                                    .assignment_count = count},
-        planning->changed, planning->err);
+    result =
+        step_change_find(planning->workflow,
+                         &(struct experiment_source){
+                             .text = planning->workflow->source,
+                             .length = strlen(planning->workflow->source),
+                             .path = planning->workflow->path,
+                             .assignments = file->assignments,
+                             .assignment_count = file->assignment_count,
+                         },
+                         &(struct experiment_source){.text = text,
+                                                     .length = strlen(text),
+                                                     .path = row->spec_path,
+                                                     .assignments = words,
+                                                     .assignment_count = count},
+                         planning->changed, planning->err);
     free(words);
     json_decref(list);
     return result;

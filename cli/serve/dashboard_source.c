@@ -154,7 +154,7 @@ static void add_record(json_t *json, const struct run_view *view)
 {
     const struct run_row *row = &view->row;
 
-    json_object_set_new(json, "spec", json_from_text(row->spec));
+    json_object_set_new(json, "spec", json_from_text(run_row_spec(row)));
     json_object_set_new(json, "message", json_text_unless_empty(row->note));
     json_object_set_new(json, "engine_pid",
                         json_int_unless(view->engine_pid, 0));

@@ -12,6 +12,7 @@
 #include "cli/show/jobs/trial_document.h"
 #include "cli/show/run/run_document.h"
 #include "cli/show/run/schedule_view.h"
+#include "orchestrator/run/run.h"
 
 static const struct table_column columns[] = {
     {"id", NULL, COLUMN_NUMBER, NULL},
@@ -45,7 +46,7 @@ static int add_run(struct document *document, const struct run_view *view,
         value_text_unless_empty(row->reason),
         value_text(row->kind),
         value_text_unless_empty(row->spec_path),
-        value_text(row->overrides),
+        value_text(run_row_overrides(row)),
         value_text(row->work_directory),
         value_text_unless_empty(row->revision),
         value_text(directory),

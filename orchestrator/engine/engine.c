@@ -225,7 +225,7 @@ static int record_state(struct engine *engine, enum run_state state,
         result = store_set_run_state(engine->store, engine->run->id,
                                      run_state_names[state],
                                      engine->result->reason, now_ms, err);
-    if (result == 0)
+    if (result == 0 && !(state == RUN_RUNNING && engine->was_edited))
         engine_announce_run(engine, announced[state]);
     if (result == 0)
         result = store_commit(engine->store, err);
@@ -416,7 +416,10 @@ int engine_run(struct run *run, const struct engine_events *events,
         memset(engine, 0, offsetof(struct engine, loop));
         engine_init(engine, run, events, result);
         status = run_session(engine, stop_at_once, err);
-        goes_on = status != 0 && !stop_at_once && wait_to_begin_again(engine);
+        goes_on = status != 0 && !stop_at_once &&
+                  (engine->is_edited ? run_read_again(run, err) == 0
+                                     : wait_to_begin_again(engine));
+        engine->was_edited |= engine->is_edited;
         if (!goes_on)
             engine_close_control(engine);
         engine_clear(engine);

@@ -16,6 +16,7 @@
 #include "orchestrator/engine/core/take_up.h"
 #include "orchestrator/engine/core/tally.h"
 #include "orchestrator/engine/core/transaction.h"
+#include "orchestrator/engine/edit.h"
 #include "orchestrator/engine/ending.h"
 #include "orchestrator/engine/report.h"
 #include "orchestrator/engine/status_json.h"
@@ -416,6 +417,32 @@ static json_t *on_enqueue(struct engine *engine, const json_t *request,
     return enqueue(engine, request);
 }
 
+/* ---- edit ---- */
+
+static json_t *on_edit(struct engine *engine, const json_t *request,
+                       struct control_client *client)
+{
+    struct err err;
+    json_t *reply;
+    int64_t again;
+
+    (void)client;
+    /* what has just ended has to be over and done with first */
+    if (engine->wind_up.phase == PHASE_RUNNING)
+        engine_commit_now(engine);
+    if (engine->transaction.is_broken ||
+        engine->wind_up.phase != PHASE_RUNNING ||
+        engine->wind_up.is_beyond_budget)
+        return refuse(engine);
+    if (engine_edit(engine, request, &again, &err) != 0)
+        return control_error(&err);
+    reply = ok();
+    json_object_set_new(reply, "again", json_integer(again));
+    reply = commit(engine, request, reply);
+    engine_follow_edit(engine);
+    return reply;
+}
+
 /* ---- all ---- */
 
 static const struct {
@@ -425,7 +452,7 @@ static const struct {
 } requests[] = {
     {"status", on_status},   {"subscribe", on_subscribe}, {"stop", on_stop},
     {"pause", on_pause},     {"resume", on_resume},       {"retry", on_retry},
-    {"enqueue", on_enqueue}, {"cancel", on_cancel},
+    {"enqueue", on_enqueue}, {"cancel", on_cancel},       {"edit", on_edit},
 };
 
 static json_t *unknown(const char *op)

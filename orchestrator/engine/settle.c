@@ -224,7 +224,9 @@ static void settle_as(struct engine *engine, struct job *job,
         .cpu_ms = end->cpu_ms,
         .max_rss_bytes = end->max_rss_bytes,
         .text = end->text[0] != '\0' ? end->text : NULL,
-        .rule = job->retry_rule,
+        .rule = job->retry_rule < 0
+                    ? -1
+                    : (int)engine->run->retry_base + job->retry_rule,
         .checkpoint = checkpoint,
         .node = end->node[0] != '\0' ? end->node : NULL,
         .is_displaced = end->is_displaced,

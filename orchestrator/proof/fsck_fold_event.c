@@ -108,6 +108,22 @@ static void run_revision(struct fsck_fold *fold, json_t *detail)
         fsck_fold_keep_text(fold, fsck_fold_text_of(detail, "revision")));
 }
 
+/* Bases go up, so that an attempt's rule is always one of its time. */
+static void run_edited(struct fsck_fold *fold, json_t *detail)
+{
+    struct fsck_fold_row *row = fsck_fold_run_row(fold);
+    const json_t *base = json_object_get(detail, "retry_base");
+    const struct value *before = &row->cells[RUN_CELL_RETRY_BASE];
+
+    if (fsck_fold_text_of(detail, "edited_spec")[0] == '\0')
+        fsck_fold_complain(fold, "the event has no file");
+    if (base != NULL && json_integer_value(base) <=
+                            (before->type == VALUE_INT ? before->integer : 0))
+        fsck_fold_complain(fold, "out of range: retry_base is %" PRId64,
+                           (int64_t)json_integer_value(base));
+    fsck_fold_set_from_detail(fold, IMAGE_RUN, row, detail);
+}
+
 static void run_budget(struct fsck_fold *fold, json_t *detail)
 {
     struct fsck_fold_row *row = fsck_fold_run_row(fold);
@@ -565,6 +581,7 @@ static const struct handler {
     {"revision_changed", run_revision},
     {"time_used_up", only_tells},
     {"cancel_asked", fsck_fold_cancel_asked},
+    {"edited", run_edited},
 };
 
 static bool apply(struct fsck_fold *fold, json_t *detail)

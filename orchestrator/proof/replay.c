@@ -74,7 +74,8 @@ static void follow_lives(struct replay *replay)
     life->has_ended |= strcmp(event->event, "engine_ended") == 0;
     life->jumped_ms = count_add(
         life->jumped_ms, detail_integer(replay_detail(replay), "by_ms", 0));
-    if (strcmp(event->event, "run_state") == 0)
+    life->was_edited |= life->has_ended && strcmp(event->event, "edited") == 0;
+    if (strcmp(event->event, "run_state") == 0 && !life->was_edited)
         end_life(life, replay_detail(replay));
 }
 

@@ -99,37 +99,12 @@ static struct judged *find_job(struct deciding *deciding, int64_t id)
                : NULL;
 }
 
-/* NULL: there is no such step. */
-static const struct job_spec *find_task(const struct deciding *deciding,
-                                        const json_t *detail)
-{
-    const struct workflow *workflow = deciding->workflow;
-    int64_t step = detail_integer(detail, "step", -1);
-
-    if (workflow == NULL)
-        return &deciding->experiment->task;
-    return step >= 0 && (size_t)step < workflow->step_count
-               ? &workflow->steps[step].task
-               : NULL;
-}
-
-/* Of a step that there is. */
-static const struct link_rule *find_link_rule(const struct deciding *deciding,
-                                              const json_t *detail)
-{
-    const struct link_rule *rule;
-
-    if (deciding->workflow == NULL || find_task(deciding, detail) == NULL)
-        return NULL;
-    rule = &deciding->workflow->steps[detail_integer(detail, "step", 0)].link;
-    return rule->max > 0 ? rule : NULL;
-}
-
 static int add_job(struct deciding *deciding, const json_t *detail)
 {
     int64_t budget = deciding->budget.trials;
     int64_t number =
         detail_integer(detail, "number", (int64_t)deciding->job_count + 1);
+    int64_t step = detail_integer(detail, "step", -1);
     struct judged *job;
 
     deciding->jobs = mem_grow(deciding->jobs, deciding->job_count,
@@ -137,8 +112,9 @@ static int add_job(struct deciding *deciding, const json_t *detail)
     deciding->jobs[deciding->job_count++] = (struct judged){
         .id = deciding->replay->event->job,
         .number = number,
-        .task = find_task(deciding, detail),
-        .link_rule = find_link_rule(deciding, detail),
+        .step = step,
+        .task = deciding_task(deciding, step),
+        .link_rule = deciding_link_rule(deciding, step),
         .rule = -1,
         .is_scheduled = detail_integer(detail, "resource", 0) > 0};
     deciding->tally.suggested++;
@@ -180,6 +156,15 @@ static void note_hopeless(struct deciding *deciding)
         budget_is_hopeless(&deciding->tally, deciding->launch_errors);
 }
 
+/* By the rules of now; -1: none. */
+static int find_rule(const struct deciding *deciding, const json_t *detail)
+{
+    int64_t rule = detail_integer(detail, "rule", -1);
+
+    return rule < deciding->retry_base ? -1
+                                       : (int)(rule - deciding->retry_base);
+}
+
 static void keep_end(struct deciding *deciding, struct judged *job,
                      const json_t *detail)
 {
@@ -197,7 +182,7 @@ static void keep_end(struct deciding *deciding, struct judged *job,
     };
     follow_link(job, detail);
     job->free_start = retry_free_start(&job->end, &job->free_starts);
-    job->rule = (int)detail_integer(detail, "rule", -1);
+    job->rule = find_rule(deciding, detail);
     job->has_end = true;
     deciding->tally.resource_used += detail_integer(detail, "resource_used", 0);
     if (job->end.cause == CAUSE_LAUNCH_ERROR && !job->end.is_displaced)
@@ -505,6 +490,10 @@ static int on_run_event(struct deciding *deciding, const json_t *detail)
 
         budget_change_add(&deciding->budget, &change);
     }
+    if (deciding->was_edited && strcmp(word, "run_created") == 0)
+        return deciding_begin(deciding, detail);
+    if (strcmp(word, "edited") == 0)
+        return deciding_edit(deciding, detail);
     deciding->was_paused |= strcmp(word, "run_paused") == 0;
     if (strcmp(word, "time_used_up") == 0)
         return check_time_used_up(deciding, detail);
@@ -540,6 +529,28 @@ static bool is_for(const struct spec *spec)
     return true;
 }
 
+static int keep_edited(void *user, const struct run_row *row)
+{
+    struct deciding *deciding = user;
+
+    deciding->was_edited = row->edited_spec[0] != '\0';
+    return 0;
+}
+
+static void destroy(void *self)
+{
+    struct deciding *deciding = self;
+
+    if (deciding == NULL)
+        return;
+    for (size_t i = 0; i < deciding->job_count; i++)
+        free(deciding->jobs[i].retries_used);
+    convergence_destroy(deciding->convergence);
+    spec_clear(&deciding->spec);
+    free(deciding->jobs);
+    free(deciding);
+}
+
 static void *create(struct replay *replay)
 {
     const struct experiment *experiment = replay->spec->experiment;
@@ -555,20 +566,11 @@ static void *create(struct replay *replay)
     if (deciding->workflow == NULL)
         deciding->convergence = search_create_convergence(experiment);
     tally_init(&deciding->tally, experiment->budget.improvement);
-    return deciding;
-}
-
-static void destroy(void *self)
-{
-    struct deciding *deciding = self;
-
-    if (deciding == NULL)
-        return;
-    for (size_t i = 0; i < deciding->job_count; i++)
-        free(deciding->jobs[i].retries_used);
-    convergence_destroy(deciding->convergence);
-    free(deciding->jobs);
-    free(deciding);
+    if (store_get_run_uncounted(replay->store, replay->run, keep_edited,
+                                deciding, replay->err) == 0)
+        return deciding;
+    destroy(deciding);
+    return NULL;
 }
 
 static int on_event(void *self)

@@ -17,6 +17,7 @@
 
 struct judged {
     int64_t id, number;
+    int64_t step; /* of a workflow; -1: it is a trial */
     const struct job_spec *task;
     const struct link_rule *link_rule; /* NULL: it is no chain */
     struct links links;
@@ -43,6 +44,10 @@ struct judged {
 struct deciding {
     const struct experiment *experiment;
     const struct workflow *workflow; /* NULL: it is an experiment */
+    struct spec spec; /* that the events are under, where the file was edited;
+                         else nothing */
+    bool was_edited;
+    int64_t retry_base; /* from which on rules are numbered */
     struct replay *replay;
     struct proof *proof;
     struct judged *jobs; /* [job_count], by id */
@@ -64,6 +69,16 @@ struct deciding {
 /* Says what does not follow, of a trial (0: none). Returns REPLAY_DIFFERS. */
 int deciding_differ(struct deciding *deciding, int64_t trial,
                     const char *format, ...) PRINTF_LIKE(3, 4);
+
+/* replay_decisions_edit.c */
+/* The task of a step, or of a trial (-1); NULL: there is no such step. */
+const struct job_spec *deciding_task(const struct deciding *deciding,
+                                     int64_t step);
+const struct link_rule *deciding_link_rule(const struct deciding *deciding,
+                                           int64_t step);
+/* Of a run whose file was edited: the event that it was created, or edited. */
+int deciding_begin(struct deciding *deciding, const json_t *detail);
+int deciding_edit(struct deciding *deciding, const json_t *detail);
 
 /* replay_decisions_convergence.c */
 /* Take in a trial that was suggested, and one that is over; nothing where the

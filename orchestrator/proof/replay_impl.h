@@ -16,6 +16,7 @@
 struct engine_life {
     int64_t start_ms, last_ms, jumped_ms;
     bool has_ended; /* what follows is its user's doing, in a time of its own */
+    bool was_edited; /* since it ended: another state of the run says nothing */
     bool may_close; /* the run ended in it before its steps, or it was killed */
     char state[16]; /* in which it ended, "": it was killed */
     char reason[128];

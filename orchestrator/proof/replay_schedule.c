@@ -73,6 +73,7 @@ void replay_schedule_look(struct replay_schedule *proof, struct replay *replay)
     if (strcmp(event->event, "engine_started") == 0)
         proof->before_new = proof->before_step = proof->moment_count;
     if (strcmp(event->event, "budget_changed") == 0 ||
+        strcmp(event->event, "edited") == 0 ||
         strcmp(event->event, "enqueued") == 0)
         proof->before_new = proof->moment_count;
 }

@@ -347,7 +347,7 @@ static int on_row(void *user, const struct notification_row *row)
     return 0;
 }
 
-static int check_secrets(const struct experiment *experiment, struct err *err)
+int notifier_check(const struct experiment *experiment, struct err *err)
 {
     for (size_t i = 0; i < experiment->receiver_count; i++) {
         const char *name = experiment->receivers[i].secret_env;
@@ -369,7 +369,7 @@ struct notifier *notifier_create(uv_loop_t *loop, struct store *store,
 {
     struct notifier *notifier;
 
-    if (check_secrets(experiment, err) != 0)
+    if (notifier_check(experiment, err) != 0)
         return NULL;
     notifier = mem_zero(sizeof(*notifier));
     TAILQ_INIT(&notifier->messages);

@@ -31,6 +31,8 @@ struct notifier *notifier_create(uv_loop_t *loop, struct store *store,
                                  int64_t run,
                                  const struct experiment *experiment,
                                  struct err *err);
+/* ERR_USAGE likewise, without more. */
+int notifier_check(const struct experiment *experiment, struct err *err);
 /* Gives up what is on its way; it is sent again by the next one. The memory is
  * released from the loop. NULL is none. */
 void notifier_destroy(struct notifier *notifier);

@@ -155,6 +155,19 @@ static int keep_state(void *user, const struct run_row *row)
     return 0;
 }
 
+int reopen_record(struct store *store, int64_t run,
+                  const struct workflow *workflow,
+                  const struct reopen_steps *steps, struct err *err)
+{
+    for (size_t i = 0; i < steps->found_count; i++) {
+        if (reopen_job(store, steps->found[i].job, err) != 0)
+            return -1;
+    }
+    return workflow != NULL
+               ? reopen_steps_record(store, run, workflow, steps, err)
+               : 0;
+}
+
 static int put_back(struct store *store, int64_t run,
                     const struct workflow *workflow,
                     const struct reopen_steps *steps, struct err *err)
@@ -167,12 +180,7 @@ static int put_back(struct store *store, int64_t run,
         return -1;
     if (store_end_dead_engine(store, run, err) != 0)
         return -1;
-    for (size_t i = 0; i < steps->found_count; i++) {
-        if (reopen_job(store, steps->found[i].job, err) != 0)
-            return -1;
-    }
-    if (workflow != NULL &&
-        reopen_steps_record(store, run, workflow, steps, err) != 0)
+    if (reopen_record(store, run, workflow, steps, err) != 0)
         return -1;
     if (!is_running &&
         store_set_run_state(store, run, run_state_names[RUN_RUNNING], "",

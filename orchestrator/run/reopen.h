@@ -17,6 +17,7 @@
  */
 
 struct workflow;
+struct reopen_steps; /* reopen_steps.h */
 
 /* Which trials of a run. */
 struct reopen_request {
@@ -47,6 +48,12 @@ int reopen_find(struct store *store, int64_t run,
 
 /* Puts one back, in the open transaction. */
 int reopen_job(struct store *store, int64_t job, struct err *err);
+
+/* Puts back all of steps->found, and a workflow's steps as they follow, in the
+ * open transaction. */
+int reopen_record(struct store *store, int64_t run,
+                  const struct workflow *workflow,
+                  const struct reopen_steps *steps, struct err *err);
 
 /*
  * The whole, for a run without an engine whose lock the caller holds: found,

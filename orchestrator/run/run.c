@@ -248,6 +248,8 @@ struct run *run_create(struct store *store, struct spec *spec,
 
 struct saved {
     char *name, *spec, *overrides, *spec_path, *work_directory;
+    char *edited, *edited_overrides; /* NULL: it follows spec */
+    int64_t retry_base;
     struct budget_change given;
 };
 
@@ -261,6 +263,13 @@ static int copy_row(void *user, const struct run_row *row)
         .overrides = mem_copy_string(row->overrides),
         .spec_path = mem_copy_string(row->spec_path),
         .work_directory = mem_copy_string(row->work_directory),
+        .edited = row->edited_spec[0] != '\0'
+                      ? mem_copy_string(row->edited_spec)
+                      : NULL,
+        .edited_overrides = row->edited_spec[0] != '\0'
+                                ? mem_copy_string(row->edited_overrides)
+                                : NULL,
+        .retry_base = row->retry_base,
         .given = budget_change_of(row),
     };
     return 0;
@@ -273,12 +282,27 @@ static void saved_clear(struct saved *saved)
     free(saved->overrides);
     free(saved->spec_path);
     free(saved->work_directory);
+    free(saved->edited);
+    free(saved->edited_overrides);
 }
 
-static int parse_saved(const struct saved *saved, struct spec *spec,
-                       struct diags *diags, struct err *err)
+const char *run_row_spec(const struct run_row *row)
 {
-    json_t *list = json_parse(saved->overrides, strlen(saved->overrides), err);
+    return row->edited_spec[0] != '\0' ? row->edited_spec : row->spec;
+}
+
+const char *run_row_overrides(const struct run_row *row)
+{
+    return row->edited_spec[0] != '\0' ? row->edited_overrides : row->overrides;
+}
+
+/* A text with the words of a JSON list, and one more (NULL: none). */
+static int parse_text(const struct experiment_source *file,
+                      const char *overrides, const char *more,
+                      struct spec *spec, struct diags *diags, struct err *err)
+{
+    struct experiment_source source = *file;
+    json_t *list = json_parse(overrides, strlen(overrides), err);
     const char **assignments;
     size_t count;
     int result;
@@ -286,23 +310,60 @@ static int parse_saved(const struct saved *saved, struct spec *spec,
     if (list == NULL)
         return -1;
     count = json_array_size(list);
-    assignments = mem_array(count, sizeof(*assignments));
+    assignments = mem_array(count + 1, sizeof(*assignments));
     for (size_t i = 0; i < count; i++)
         assignments[i] = json_string_value(json_array_get(list, i));
-    result = spec_parse(spec,
-                        &(struct experiment_source){
-                            .text = saved->spec,
-                            .length = strlen(saved->spec),
-                            .path = saved->spec_path,
-                            .assignments = assignments,
-                            .assignment_count = count,
-                        },
-                        diags, err);
-    if (result == 0)
-        budget_change_apply(&saved->given, &spec->experiment->budget);
+    assignments[count] = more;
+    source.length = strlen(source.text);
+    source.assignments = assignments;
+    source.assignment_count = count + (more != NULL);
+    result = spec_parse(spec, &source, diags, err);
     free(assignments);
     json_decref(list);
     return result;
+}
+
+/* The search keeps what it planned by when the run began. What trials did then
+ * is no matter, and need not be right any more. */
+static int keep_plan(const struct saved *saved, struct experiment *experiment,
+                     struct diags *diags, struct err *err)
+{
+    struct spec first;
+
+    if (parse_text(&(struct experiment_source){.text = saved->spec,
+                                               .path = saved->spec_path},
+                   saved->overrides,
+                   experiment->task.has_checkpoints
+                       ? "trial={command: 'true', checkpoints: true}"
+                       : "trial={command: 'true'}",
+                   &first, diags, err) != 0)
+        return -1;
+    experiment->search.budget_trials = first.experiment->search.budget_trials;
+    experiment->search.parallel = first.experiment->search.parallel;
+    spec_clear(&first);
+    return 0;
+}
+
+static int parse_saved(const struct saved *saved, struct spec *spec,
+                       struct diags *diags, struct err *err)
+{
+    bool is_edited = saved->edited != NULL;
+    const struct experiment_source source = {
+        .text = is_edited ? saved->edited : saved->spec,
+        .path = saved->spec_path,
+    };
+
+    if (parse_text(&source,
+                   is_edited ? saved->edited_overrides : saved->overrides, NULL,
+                   spec, diags, err) != 0)
+        return -1;
+    if (is_edited && spec->workflow == NULL &&
+        keep_plan(saved, spec->experiment, diags, err) != 0) {
+        spec_clear(spec);
+        return -1;
+    }
+    budget_change_apply(&saved->given, &spec->experiment->budget);
+    return 0;
 }
 
 struct run *run_open(struct store *store, int64_t id, struct diags *diags,
@@ -325,6 +386,7 @@ struct run *run_open(struct store *store, int64_t id, struct diags *diags,
         goto fail;
     run->experiment = spec.experiment;
     run->workflow = spec.workflow;
+    run->retry_base = saved.retry_base;
     saved_clear(&saved);
     return run;
 
@@ -349,6 +411,15 @@ int run_read_budget(struct run *run, struct err *err)
                                    run->experiment, err);
 }
 
+/* Where the text is wrong, *err says the first thing that is. */
+static int to_err(int result, struct diags *diags, struct err *err)
+{
+    if (result != 0 && diags_count(diags) > 0)
+        diags_to_err(diags, err);
+    diags_destroy(diags);
+    return result;
+}
+
 int run_read_spec(struct store *store, int64_t id, struct spec *spec,
                   struct err *err)
 {
@@ -357,14 +428,44 @@ int run_read_spec(struct store *store, int64_t id, struct spec *spec,
     int result = -1;
 
     *spec = (struct spec){0};
-    if (store_get_run_uncounted(store, id, copy_row, &saved, err) == 0) {
+    if (store_get_run_uncounted(store, id, copy_row, &saved, err) == 0)
         result = parse_saved(&saved, spec, diags, err);
-        if (result != 0 && diags_count(diags) > 0)
-            diags_to_err(diags, err);
+    saved_clear(&saved);
+    return to_err(result, diags, err);
+}
+
+int run_read_again(struct run *run, struct err *err)
+{
+    struct saved saved = {0};
+    struct diags *diags = diags_create("the run's file");
+    struct spec spec;
+    int result =
+        store_get_run_uncounted(run->store, run->id, copy_row, &saved, err);
+
+    if (result == 0)
+        result = parse_saved(&saved, &spec, diags, err);
+    if (result == 0) {
+        run->former = mem_resize(run->former, run->former_count + 1,
+                                 sizeof(*run->former));
+        run->former[run->former_count++] =
+            (struct spec){run->experiment, run->workflow};
+        run->experiment = spec.experiment;
+        run->workflow = spec.workflow;
+        run->retry_base = saved.retry_base;
     }
     saved_clear(&saved);
-    diags_destroy(diags);
-    return result;
+    return to_err(result, diags, err);
+}
+
+int run_parse_spec(const char *text, const char *path, const char *overrides,
+                   struct spec *spec, struct err *err)
+{
+    struct diags *diags = diags_create("the run's file");
+    const struct experiment_source source = {.text = text, .path = path};
+
+    *spec = (struct spec){0};
+    return to_err(parse_text(&source, overrides, NULL, spec, diags, err), diags,
+                  err);
 }
 
 struct experiment *run_read_experiment(struct store *store, int64_t id,
@@ -387,6 +488,9 @@ void run_close(struct run *run)
         return;
     warm_start_destroy(run->warm);
     spec_clear(&(struct spec){run->experiment, run->workflow});
+    for (size_t i = 0; i < run->former_count; i++)
+        spec_clear(&run->former[i]);
+    free(run->former);
     if (run->lock >= 0)
         close(run->lock);
     free(run->name);

@@ -24,8 +24,12 @@ struct run {
     char *name;
     char *directory;         /* absolute */
     char *work_directory;    /* where its commands start */
+    int64_t retry_base;      /* attempts' retry rules count from it */
     int lock;                /* descriptor */
     struct warm_start *warm; /* of a new run, what it begins with; or NULL */
+    struct spec *former;     /* [former_count], of before its edits: others may
+                                still look at them */
+    size_t former_count;
 };
 
 /* What a run is to be. */
@@ -61,15 +65,27 @@ char *run_overrides(const struct experiment *experiment);
 struct run *run_open(struct store *store, int64_t id, struct diags *diags,
                      struct err *err);
 
+/* After an edit of its file: experiment, workflow and retry_base as the record
+ * has them now. The former ones stay until the run is closed. */
+int run_read_again(struct run *run, struct err *err);
+
+/* The text of a run's file that holds now, and its --set words. */
+const char *run_row_spec(const struct run_row *row);
+const char *run_row_overrides(const struct run_row *row);
+
 /* The budget that the record gives it now, into its experiment: it may be in
  * doubt where a commit of it failed. */
 int run_read_budget(struct run *run, struct err *err);
 
 /* The file of a run as the record has it, for those who only read; the
- * caller's to clear. Its budget has what the run's user gave it since;
- * search.budget_trials and budget.file_time_ms stay the file's. */
+ * caller's to clear. Its budget has what the run's user gave it since; the
+ * search is planned as in the file that the run began with. */
 int run_read_spec(struct store *store, int64_t id, struct spec *spec,
                   struct err *err);
+/* A text that a run had for a while, with that path and those words, a JSON
+ * list: what the event of an edit has. */
+int run_parse_spec(const char *text, const char *path, const char *overrides,
+                   struct spec *spec, struct err *err);
 
 /* The same of an experiment's run; the caller's to destroy. ERR_USAGE where it
  * is a workflow's. */

@@ -9,6 +9,7 @@
 #include "executors/executor.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/run/engine_lock.h"
+#include "orchestrator/spec/spec_change.h"
 
 struct comparison {
     struct run_earlier *earlier;
@@ -28,8 +29,9 @@ static int compare_row(void *user, const struct run_row *row)
     earlier->is_over =
         strcmp(row->state, run_state_names[RUN_SUCCEEDED]) == 0 ||
         (earlier->has_failed && comparison->is_experiment);
-    earlier->is_same = strcmp(row->spec, comparison->spec) == 0 &&
-                       strcmp(row->overrides, comparison->overrides) == 0;
+    earlier->is_same =
+        strcmp(run_row_spec(row), comparison->spec) == 0 &&
+        strcmp(run_row_overrides(row), comparison->overrides) == 0;
     return 0;
 }
 
@@ -54,6 +56,23 @@ static int find_last(struct store *store, const char *name, int count,
         *last = id;
     }
     return 0;
+}
+
+/* Whether the run's file and words come to the same, however they are written:
+ * a comment is no difference. */
+static bool comes_to_the_same(struct store *store, int64_t run,
+                              const struct spec *spec)
+{
+    struct spec_changes changes = {0};
+    struct spec earlier = {NULL, NULL};
+    bool is_same = run_read_spec(store, run, &earlier, NULL) == 0 &&
+                   (earlier.workflow != NULL) == (spec->workflow != NULL) &&
+                   spec_change_find(&earlier, spec, &changes, NULL) == 0 &&
+                   changes.count == 0;
+
+    spec_changes_clear(&changes);
+    spec_clear(&earlier);
+    return is_same;
 }
 
 static void find_engine(struct store *store, struct run_earlier *earlier)
@@ -88,6 +107,8 @@ int run_find_earlier(struct store *store, const struct spec *spec,
     free(comparison.overrides);
     if (result != 0)
         return -1;
+    earlier->is_same =
+        earlier->is_same || comes_to_the_same(store, earlier->id, spec);
     find_engine(store, earlier);
     return 0;
 }
@@ -181,7 +202,8 @@ int run_find_child(struct store *store, const struct spec *spec,
     free(descent.comparison.overrides);
     if (result != 0)
         return -1;
-    if (!earlier->is_same)
+    if (earlier->id != 0 && !earlier->is_same &&
+        !comes_to_the_same(store, earlier->id, spec))
         earlier->id = 0;
     if (earlier->id != 0)
         find_engine(store, earlier);

@@ -46,7 +46,7 @@ const struct image_table image_tables[IMAGE_COUNT] = {
 };
 /* clang-format on */
 
-_Static_assert((int)RUN_CELL_COUNT <= (int)IMAGE_MAX_CELLS,
+_Static_assert((int)JOB_CELL_COUNT <= (int)IMAGE_MAX_CELLS,
                "a row of any table has room");
 
 /* ---- lists ---- */

@@ -19,7 +19,7 @@
 
 struct store;
 
-enum { IMAGE_MAX_CELLS = JOB_CELL_COUNT };
+enum { IMAGE_MAX_CELLS = RUN_CELL_COUNT };
 
 enum image {
     IMAGE_RUN,

@@ -87,7 +87,11 @@ enum stored_as {
     X(RUN_CELL_BUDGET_TRIALS, budget_trials, INT, budget_trials)               \
     X(RUN_CELL_BUDGET_TIME_MS, budget_time_ms, INT, budget_time_ms)            \
     X(RUN_CELL_REPEATS, repeats, INT, repeats) /* of a setting; 0: 1 */        \
-    X(RUN_CELL_REVISION, revision, TEXT, revision) /* of its code, by git */
+    X(RUN_CELL_REVISION, revision, TEXT, revision) /* of its code, by git */   \
+    X(RUN_CELL_EDITED_SPEC, edited_spec, TEXT, edited_spec) /* "": spec */     \
+    X(RUN_CELL_EDITED_OVERRIDES, edited_overrides, TEXT, edited_overrides)     \
+    /* Retry rules count from it in attempts since its last edit of them. */   \
+    X(RUN_CELL_RETRY_BASE, retry_base, INT, retry_base)
 
 #define JOB_COLUMNS(KEY, X)                                                    \
     KEY(JOB_CELL_ID, id, INT, job)                                             \

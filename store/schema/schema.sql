@@ -41,7 +41,14 @@ CREATE TABLE run (
     repeats INTEGER,
     -- The commit of git that its last engine found the code at, with "-dirty"
     -- behind it where files that git keeps had changed since; NULL: none.
-    revision TEXT
+    revision TEXT,
+    -- The text of its file since the last `smtune edit`, and its --set words;
+    -- NULL: spec and overrides, by which the search is planned in any case.
+    edited_spec TEXT,
+    edited_overrides TEXT,
+    -- From which number on attempt.rule counts the retry rules that hold now;
+    -- those below belong to rules before an edit. NULL: 0.
+    retry_base INTEGER
 ) STRICT;
 
 CREATE INDEX run_parent ON run (parent_id) WHERE parent_id IS NOT NULL;
@@ -309,8 +316,9 @@ CREATE TABLE attempt (
     cpu_ms INTEGER,
     max_rss_bytes INTEGER,
     text TEXT,
-    -- Which of the file's retry rules matched its end, from 0; as many as there
-    -- are stands for the one that always holds; NULL: none did.
+    -- Which of the file's retry rules matched its end, from run.retry_base of
+    -- its time; as many as there are stands for the one that always holds; NULL:
+    -- none did.
     rule INTEGER,
     -- From which resource on, and up to which, it may run, and how much it
     -- used.

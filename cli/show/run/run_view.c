@@ -24,12 +24,23 @@ static int keep_row(void *user, const struct run_row *row)
 {
     struct run_view *view = user;
     struct run_row *kept = &view->row;
-    const char **const texts[RUN_TEXTS] = {
-        &kept->name,      &kept->kind,           &kept->state,
-        &kept->reason,    &kept->spec,           &kept->overrides,
-        &kept->spec_path, &kept->work_directory, &kept->revision,
-        &kept->boot_id,   &kept->metric,         &kept->goal,
-        &kept->note,      &kept->comment,        &kept->tags};
+    const char **const texts[RUN_TEXTS] = {&kept->name,
+                                           &kept->kind,
+                                           &kept->state,
+                                           &kept->reason,
+                                           &kept->spec,
+                                           &kept->overrides,
+                                           &kept->spec_path,
+                                           &kept->work_directory,
+                                           &kept->revision,
+                                           &kept->boot_id,
+                                           &kept->metric,
+                                           &kept->goal,
+                                           &kept->note,
+                                           &kept->comment,
+                                           &kept->tags,
+                                           &kept->edited_spec,
+                                           &kept->edited_overrides};
 
     *kept = *row;
     for (size_t i = 0; i < RUN_TEXTS; i++) {

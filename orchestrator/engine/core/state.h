@@ -140,6 +140,7 @@ struct engine {
      */
     const struct source *source;
     bool is_open;     /* it was opened */
+    bool is_edited;   /* the run's file: another session follows, with it */
     bool looks_ahead; /* what it gives does not depend on results */
     struct strategy *strategy;
     struct convergence *convergence; /* NULL: nobody asks for it */
@@ -165,6 +166,7 @@ struct engine {
     int64_t idle_about;
 
     uv_loop_t loop;
+    bool was_edited;  /* the session follows an edit: the run is not new */
     uv_timer_t again; /* when a broken session is begun anew */
     uv_prepare_t step;
     uv_timer_t wake;  /* the next thing that is due */

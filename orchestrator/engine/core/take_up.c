@@ -157,6 +157,7 @@ static int on_attempt(void *user, const struct attempt_row *row)
     const struct job_spec *spec = job->spec;
     const struct retry_machine machine = {executor_cpus(job->executor),
                                           executor_gpus(job->executor)};
+    int64_t index = row->rule - taking_up->engine->run->retry_base;
 
     job->attempt_number = row->number;
     job->was_cancelled =
@@ -180,13 +181,13 @@ static int on_attempt(void *user, const struct attempt_row *row)
         snprintf(job->node, sizeof(job->node), "%s",
                  row->node != NULL ? row->node : "");
     } else if (row->number > taking_up->superseded.attempts && row->rule >= 0 &&
-               row->rule <= (int64_t)spec->retry_count) {
+               index >= 0 && index <= (int64_t)spec->retry_count) {
         const struct retry_rule *rule =
-            retry_rule_at(spec->retries, spec->retry_count, (int)row->rule);
+            retry_rule_at(spec->retries, spec->retry_count, (int)index);
 
-        if (job->retries_used[row->rule] >= rule->max)
+        if (job->retries_used[index] >= rule->max)
             return 0;
-        job->retries_used[row->rule]++;
+        job->retries_used[index]++;
         retry_scale(rule, &machine, &job->resources, &taking_up->said);
         if (rule->excludes_node && row->node != NULL)
             job_avoid(job, row->node);

@@ -148,6 +148,14 @@ static void add_to_run(struct store *store)
 
     must(store_set_run_engine(store, 1, 7, "boot", 9, &err));
     must(store_set_run_paused(store, 1, true, 9, &err));
+    must(store_edit_run(store,
+                        &(struct run_edit_new){.run = 1,
+                                               .spec = "version: 1 # edited",
+                                               .overrides = "[]",
+                                               .retry_base = 3,
+                                               .resets_time = true,
+                                               .time_ms = 9},
+                        &err));
     must(store_set_run_budget(store, 1, 9, 700, 9, &err));
     must(store_set_run_revision(store, 1, "1f3a", 9, &err));
     must(store_add_note(store, 1, "note", 9, &err));

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_ENGINE_EDIT_H
+#define SMTUNE_ORCHESTRATOR_ENGINE_EDIT_H
+
+#include "base/json.h"
+#include "orchestrator/engine/core/state.h"
+
+/*
+ * Does what the request asks for, {"path": ..., "digest": ..., "set": [...]},
+ * in the open transaction, which holds nothing else. *again: how many jobs run
+ * again. -1 with err: nothing has changed, or the engine broke.
+ */
+int engine_edit(struct engine *engine, const json_t *request, int64_t *again,
+                struct err *err);
+
+/* It is committed: the session ends, and the next one has the file. */
+void engine_follow_edit(struct engine *engine);
+
+#endif

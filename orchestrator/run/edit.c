@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A file is corrected while its run goes on or waits.
+ *
+ * The event has the whole text, so the log alone tells by which retry rules and
+ * by which budget each decision was made. Rules are numbered in attempts. After
+ * an edit of them, or of the resources that they scale, they are numbered from
+ * a higher base: so nobody takes an attempt's old rule for a new one, and each
+ * job has all its retries again.
+ *
+ * A workflow's step whose command differs has results that do not hold any
+ * more. Its jobs that succeeded are put back as by `smtune retry --force`;
+ * those that failed wait for a retry of their own.
+ */
+#include "orchestrator/run/edit.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/conf/conf.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/run/budget_change.h"
+#include "orchestrator/run/reopen.h"
+#include "orchestrator/run/reopen_steps.h"
+#include "orchestrator/run/run.h"
+#include "orchestrator/spec/workflow/workflow.h"
+#include "store/store.h"
+
+/* ---- reading ---- */
+
+static void hash_text(const struct buf *text, struct run_edit *edit)
+{
+    struct digest *digest = digest_create();
+
+    digest_add(digest, buf_text(text), text->length);
+    digest_hex(digest, edit->digest);
+    digest_destroy(digest);
+}
+
+static int parse(const struct spec *now, const struct run_edit_order *order,
+                 const struct buf *text, struct run_edit *edit,
+                 struct diags *diags, struct err *err)
+{
+    const struct experiment *experiment = now->experiment;
+    size_t count = experiment->assignment_count;
+    const char **words = mem_array(count + order->set_count, sizeof(*words));
+    const struct experiment_source source = {
+        .text = buf_text(text),
+        .length = text->length,
+        .path = edit->path,
+        .assignments = words,
+        .assignment_count = count + order->set_count,
+    };
+    int result;
+
+    for (size_t i = 0; i < count; i++)
+        words[i] = experiment->assignments[i];
+    for (size_t i = 0; i < order->set_count; i++)
+        words[count + i] = order->set[i];
+    result = spec_parse(&edit->spec, &source, diags, err);
+    if (result == 0)
+        edit->overrides = run_overrides(edit->spec.experiment);
+    free(words);
+    return result;
+}
+
+/* By the file alone that the run follows, without what its user gave it. */
+static int compare_budgets(const struct spec *now, struct run_edit *edit,
+                           struct err *err)
+{
+    const struct budget *new = &edit->spec.experiment->budget;
+    char *overrides = run_overrides(now->experiment);
+    struct spec file;
+    int result = run_parse_spec(now->experiment->source, now->experiment->path,
+                                overrides, &file, err);
+
+    if (result == 0) {
+        const struct budget *old = &file.experiment->budget;
+
+        edit->resets_trials = old->trials != new->trials;
+        edit->resets_time = old->time_ms != new->time_ms;
+    }
+    spec_clear(&file);
+    free(overrides);
+    return result;
+}
+
+/* The most that one job has. */
+static int64_t count_rules(const struct spec *now)
+{
+    size_t most = now->experiment->task.retry_count;
+
+    for (size_t i = 0; now->workflow != NULL && i < now->workflow->step_count;
+         i++)
+        if (now->workflow->steps[i].task.retry_count > most)
+            most = now->workflow->steps[i].task.retry_count;
+    return (int64_t)most + 1;
+}
+
+int run_edit_read(const struct spec *now, const struct run_edit_order *order,
+                  struct run_edit *edit, struct diags *diags, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    int result;
+
+    *edit = (struct run_edit){.path = fs_absolute(order->path),
+                              .rule_count = count_rules(now)};
+    result = fs_read(edit->path, CONF_MAX_BYTES, &text, err);
+    if (result == 0) {
+        hash_text(&text, edit);
+        result = parse(now, order, &text, edit, diags, err);
+    }
+    if (result == 0)
+        result = spec_change_find(now, &edit->spec, &edit->changes, err);
+    if (result == 0)
+        result = compare_budgets(now, edit, err);
+    buf_clear(&text);
+    return result;
+}
+
+void run_edit_clear(struct run_edit *edit)
+{
+    spec_clear(&edit->spec);
+    spec_changes_clear(&edit->changes);
+    free(edit->path);
+    free(edit->overrides);
+    *edit = (struct run_edit){.path = NULL};
+}
+
+/* ---- checks ---- */
+
+static int refuse(const struct run_edit *edit, struct err *err)
+{
+    const struct spec_change *first = spec_changes_refused(&edit->changes);
+    const char *key = first->key;
+
+    if (edit->spec.workflow != NULL)
+        return err_set(err, ERR_USAGE,
+                       "'%s' cannot change: %s (smtune run FILE --from STEP "
+                       "starts a new run with the earlier results)",
+                       key, first->refused);
+    if (strncmp(key, "enqueue", strlen("enqueue")) == 0)
+        return err_set(err, ERR_USAGE,
+                       "'%s' cannot change: %s (smtune enqueue adds settings "
+                       "to a run)",
+                       key, first->refused);
+    return err_set(err, ERR_USAGE,
+                   "'%s' cannot change: %s (a new run can begin with the "
+                   "results of this one: 'warm_start')",
+                   key, first->refused);
+}
+
+/* Whether other attempts than those of before would be looked for. */
+static bool is_of_executor(const char *key)
+{
+    const char *last = strrchr(key, '.');
+
+    last = last != NULL ? last + 1 : key;
+    if (strcmp(last, "executor") == 0)
+        return true;
+    return strncmp(key, "executor.", strlen("executor.")) == 0 &&
+           (strcmp(last, "name") == 0 || strcmp(last, "mode") == 0);
+}
+
+static int on_open_attempt(void *user, const struct attempt_row *row)
+{
+    (void)row;
+    ++*(int64_t *)user;
+    return 0;
+}
+
+static int check_executor(const struct run_edit *edit,
+                          const struct run_edit_place *place, struct err *err)
+{
+    const char *key = NULL;
+    int64_t open = 0;
+
+    for (size_t i = 0; i < edit->changes.count && key == NULL; i++)
+        if (is_of_executor(edit->changes.items[i].key))
+            key = edit->changes.items[i].key;
+    if (key == NULL)
+        return 0;
+    if (store_each_attempt(place->store, place->run, 0, on_open_attempt, &open,
+                           err) != 0)
+        return -1;
+    if (open == 0)
+        return 0;
+    return err_set(err, ERR_BUSY,
+                   "'%s' cannot change while %" PRId64
+                   " job%s (stop the run first: smtune stop)",
+                   key, open, open == 1 ? " runs" : "s run");
+}
+
+int run_edit_check(const struct run_edit *edit,
+                   const struct run_edit_place *place, struct err *err)
+{
+    const struct budget *budget = &edit->spec.experiment->budget;
+    const struct budget_change change = {
+        .trials = edit->resets_trials ? budget->trials : 0,
+        .time_ms = edit->resets_time ? budget->time_ms : 0,
+    };
+
+    if (spec_changes_refused(&edit->changes) != NULL)
+        return refuse(edit, err);
+    if (budget_change_check(&change, place->begun, place->used_ms, false,
+                            err) != 0)
+        return -1;
+    return check_executor(edit, place, err);
+}
+
+/* ---- steps that have changed ---- */
+
+struct choosing {
+    bool *changed;      /* [step_count] */
+    int64_t *first_job; /* [step_count]; 0: it has not begun */
+    struct job_place {
+        int64_t number, step, copy;
+        bool has_succeeded;
+    } * last; /* [count]: the last job of each copy of a changed step */
+    size_t count, capacity;
+};
+
+static int on_step(void *user, const struct step_row *row)
+{
+    struct choosing *choosing = user;
+
+    choosing->first_job[row->step] = row->first_job;
+    return 0;
+}
+
+static int on_job(void *user, const struct trial_row *row)
+{
+    struct choosing *choosing = user;
+    int64_t first = row->step >= 0 ? choosing->first_job[row->step] : 0;
+    struct job_place *place = NULL;
+
+    if (first == 0 || row->number < first || !choosing->changed[row->step])
+        return 0;
+    for (size_t i = 0; i < choosing->count && place == NULL; i++)
+        if (choosing->last[i].step == row->step &&
+            choosing->last[i].copy == row->copy)
+            place = &choosing->last[i];
+    if (place == NULL) {
+        choosing->last = mem_grow(choosing->last, choosing->count,
+                                  &choosing->capacity, sizeof(*choosing->last));
+        place = &choosing->last[choosing->count++];
+    }
+    *place = (struct job_place){
+        row->number, row->step, row->copy,
+        strcmp(row->state, job_state_names[JOB_SUCCEEDED]) == 0};
+    return 0;
+}
+
+static bool mark_changed(const struct run_edit *edit, bool *changed)
+{
+    size_t count = edit->spec.workflow->step_count;
+    bool has_any = false;
+
+    for (size_t i = 0; i < edit->changes.count; i++) {
+        const struct spec_change *change = &edit->changes.items[i];
+
+        if (!change->ends_result)
+            continue;
+        has_any = true;
+        for (size_t step = 0; step < count; step++)
+            changed[step] |= change->step < 0 || change->step == (int64_t)step;
+    }
+    return has_any;
+}
+
+static int find_steps(const struct run_edit *edit,
+                      const struct run_edit_place *place,
+                      const int64_t *numbers, size_t count,
+                      struct reopen_steps *steps, struct err *err)
+{
+    const struct reopen_request request = {
+        .numbers = numbers, .count = count, .even_succeeded = true};
+
+    if (reopen_find(place->store, place->run, &request, &steps->found,
+                    &steps->found_count, err) != 0)
+        return -1;
+    return reopen_steps_find(place->store, place->run, edit->spec.workflow,
+                             false, steps, err);
+}
+
+/* Into *steps what is put back: nothing, with fates NULL, or else. The caller
+ * clears it, and frees what was found. */
+static int find_changed(const struct run_edit *edit,
+                        const struct run_edit_place *place,
+                        struct reopen_steps *steps, struct err *err)
+{
+    size_t step_count = edit->spec.workflow->step_count;
+    struct trial_query query = {.run = place->run, .order = ORDER_NUMBER};
+    struct choosing choosing = {
+        .changed = mem_array(step_count, sizeof(bool)),
+        .first_job = mem_array(step_count, sizeof(int64_t)),
+    };
+    int64_t *numbers;
+    size_t count = 0;
+    int result = 0;
+
+    if (mark_changed(edit, choosing.changed)) {
+        result =
+            store_each_step(place->store, place->run, on_step, &choosing, err);
+        if (result == 0)
+            result =
+                store_each_trial(place->store, &query, on_job, &choosing, err);
+    }
+    numbers = mem_array(choosing.count, sizeof(*numbers));
+    for (size_t i = 0; i < choosing.count; i++)
+        if (choosing.last[i].has_succeeded)
+            numbers[count++] = choosing.last[i].number;
+    if (result == 0 && count > 0)
+        result = find_steps(edit, place, numbers, count, steps, err);
+    free(numbers);
+    free(choosing.last);
+    free(choosing.changed);
+    free(choosing.first_job);
+    return result;
+}
+
+/* ---- the record ---- */
+
+/* Beyond all numbers of rules that attempts have so far. */
+static int64_t next_base(const struct run_edit *edit, int64_t base)
+{
+    return spec_changes_have_retries(&edit->changes) ? base + edit->rule_count
+                                                     : 0;
+}
+
+int run_edit_record(const struct run_edit *edit, struct run_edit_place *place,
+                    struct err *err)
+{
+    const struct run_edit_new row = {
+        .run = place->run,
+        .spec = edit->spec.experiment->source,
+        .overrides = edit->overrides,
+        .spec_path = edit->path,
+        .resets_trials = edit->resets_trials,
+        .resets_time = edit->resets_time,
+        .retry_base = next_base(edit, place->retry_base),
+        .time_ms = clock_wall_ms(),
+    };
+
+    struct reopen_steps steps = {0};
+    int result = 0;
+
+    if (edit->spec.workflow != NULL)
+        result = find_changed(edit, place, &steps, err);
+    if (result == 0)
+        result = store_begin(place->store, err);
+    if (result == 0)
+        result = store_edit_run(place->store, &row, err);
+    if (result == 0 && steps.fates != NULL)
+        result = reopen_record(place->store, place->run, edit->spec.workflow,
+                               &steps, err);
+    place->again = (int64_t)steps.found_count;
+    free(steps.found);
+    reopen_steps_clear(&steps);
+    return result;
+}
+
+struct standing {
+    int64_t begun;
+    bool is_running, has_succeeded;
+};
+
+static int keep_standing(void *user, const struct run_row *row)
+{
+    struct standing *standing = user;
+
+    *standing = (struct standing){
+        .begun = row->trials,
+        .is_running = strcmp(row->state, run_state_names[RUN_RUNNING]) == 0,
+        .has_succeeded =
+            strcmp(row->state, run_state_names[RUN_SUCCEEDED]) == 0,
+    };
+    return 0;
+}
+
+static int record(const struct run_edit *edit, struct run_edit_place *place,
+                  const struct standing *standing, struct err *err)
+{
+    bool has_budget = spec_changes_have(&edit->changes, "budget");
+
+    if (store_begin(place->store, err) != 0 ||
+        store_end_dead_engine(place->store, place->run, err) != 0 ||
+        run_edit_record(edit, place, err) != 0)
+        return -1;
+    if (((place->again > 0 && !standing->is_running) ||
+         (has_budget && standing->has_succeeded)) &&
+        store_set_run_state(place->store, place->run,
+                            run_state_names[RUN_STOPPED], "its file was edited",
+                            clock_wall_ms(), err) != 0)
+        return -1;
+    return store_commit(place->store, err);
+}
+
+int run_edit_make(const struct run *run, const struct run_edit *edit,
+                  int64_t *again, struct err *err)
+{
+    struct run_edit_place place = {
+        .store = run->store, .run = run->id, .retry_base = run->retry_base};
+    struct standing standing;
+
+    if (store_get_run(run->store, run->id, keep_standing, &standing, err) != 0)
+        return -1;
+    place.begun = standing.begun;
+    if (edit->resets_time &&
+        store_engines_ms(run->store, run->id, &place.used_ms, err) != 0)
+        return -1;
+    if (run_edit_check(edit, &place, err) != 0)
+        return -1;
+    if (record(edit, &place, &standing, err) != 0) {
+        store_rollback(run->store);
+        return -1;
+    }
+    *again = place.again;
+    return 0;
+}

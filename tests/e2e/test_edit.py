@@ -1,0 +1,473 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`smtune edit RUN [FILE]`: a run that has begun applies a corrected file."""
+
+import json
+import os
+import signal
+
+import pytest
+
+import files
+from programs import wait_until
+
+WAITS = """
+    while [ ! -e go ]; do sleep 0.02; done
+    echo loss=1
+    """
+
+
+@pytest.fixture
+def write_exp(experiment):
+    """write_exp(key=value ...): the file of a run with 4 trials, one at a time,
+    or its next version."""
+    def put(*words, **keys):
+        return experiment(*words, **{"trials": 4, "parallel": 1,
+                                     "method": "tpe"} | keys)
+    return put
+
+
+@pytest.fixture
+def lives(smtune, write_exp):
+    """lives(key=value ...): a run whose trials wait for a file goes on."""
+    def start(shell=WAITS, **keys):
+        smtune.ok("run", write_exp(shell, **keys), "--detach")
+        wait_until(lambda: running(smtune) > 0)
+    return start
+
+
+def running(smtune):
+    return smtune.json("status", "exp")["trials"]["running"]
+
+
+def changes(smtune, *words):
+    """{key: (before, after)} of an edit that is done."""
+    return {row["key"]: (row["before"], row["after"])
+            for row in smtune.json("edit", *words)
+            if row["refused"] is None}
+
+
+def rows(smtune):
+    return json.loads(smtune("edit", "exp", "-o", "json").stdout)
+
+
+def proved(smtune, run="exp"):
+    assert "differs" not in smtune.ok("replay", run)
+    smtune.ok("fsck")
+
+
+def end(smtune):
+    (smtune.directory / "go").touch()
+    smtune("wait", "exp")
+    proved(smtune)
+    return [row["value"] for row in smtune.json("trials", "exp")]
+
+
+# ---- a run without an engine ----
+
+@pytest.mark.sanitized
+def test_failed_trials_run_again_with_the_corrected_command(smtune, write_exp):
+    assert smtune("run", write_exp("exit 3")).returncode == 6
+    before = [row["params"] for row in smtune.json("trials", "exp")]
+    write_exp("echo loss=2")
+    assert changes(smtune, "exp") == {
+        "trial.shell": ("exit 3", "echo loss=2")}
+    smtune.ok("retry", "exp", "--failed")
+    trials = smtune.json("trials", "exp")
+    assert [row["params"] for row in trials] == before
+    assert [row["value"] for row in trials] == [2] * 4
+    proved(smtune)
+
+
+@pytest.mark.parametrize("method", ["auto", "bayesian", "sobol"])
+def test_the_search_stays_planned_as_it_was(smtune, write_exp, method):
+    """As after `resume --trials`."""
+    smtune.ok("run", write_exp(method=method))
+    smtune.ok("resume", "exp", "--trials", 9)
+    resumed = [row["params"] for row in smtune.json("trials", "exp")]
+    smtune.ok("rm", "exp")
+    smtune.ok("run", write_exp(method=method))
+    write_exp(method=method, trials=9, parallel=4)
+    assert changes(smtune, "exp") == {"budget.trials": (4, 9),
+                                      "budget.parallel": (1, 4)}
+    shown = smtune.json("show", "exp")
+    assert (shown["state"], shown["reason"]) == ("stopped",
+                                                 "its file was edited")
+    write_exp(method=method, trials=9, parallel=1)
+    smtune.ok("edit", "exp")
+    smtune.ok("resume", "exp")
+    edited = [row["params"] for row in smtune.json("trials", "exp")]
+    assert edited == resumed
+    proved(smtune)
+
+
+def test_the_last_word_about_the_budget_counts(smtune, write_exp):
+    smtune.ok("run", write_exp())
+    smtune.ok("resume", "exp", "--trials", 6)
+    write_exp("echo loss=3")  # the file had 4, and still has
+    smtune.ok("edit", "exp")
+    smtune.ok("resume", "exp", "--trials", 7)
+    write_exp("echo loss=3", trials=8)
+    smtune.ok("edit", "exp")
+    smtune.ok("resume", "exp")
+    assert len(smtune.json("trials", "exp")) == 8
+    proved(smtune)
+
+
+def test_other_ends_of_the_budget(smtune, write_exp):
+    """What ended the run by the file of then ends it no more."""
+    smtune.ok("run", write_exp("echo loss=1",
+                               budget="{trials: 9, parallel: 1, target: 5}"))
+    assert len(smtune.json("trials", "exp")) == 1
+    write_exp("echo loss=1", budget="{trials: 6, parallel: 1, target: 0.5}")
+    smtune.ok("edit", "exp")
+    assert smtune("resume", "exp").returncode == 6
+    assert len(smtune.json("trials", "exp")) == 6
+    assert smtune.json("show", "exp")["reason"].startswith("trial budget")
+    proved(smtune)
+
+
+@pytest.mark.parametrize("schedule", [
+    "{method: asha, min: 1, max: 9, eta: 3, resource: epochs}",
+    "{method: median, max: 9, resource: epochs}"])
+def test_of_a_schedule(smtune, write_exp, schedule):
+    loop = "for e in $(seq ${{ epochs }}); do echo epochs=$e loss=%s; done"
+    smtune.ok("run", write_exp(loop % "${{ x }}", schedule=schedule, trials=6,
+                               parallel=2))
+    write_exp(loop % "1${{ x }}", schedule=schedule, trials=12, parallel=3)
+    smtune.ok("edit", "exp")
+    smtune.ok("resume", "exp")
+    assert len(smtune.json("trials", "exp")) == 12
+    proved(smtune)
+
+
+RETRY = '[{match: ["exit:3"], max: %d, delay: 0s}]'
+TRACE = "echo $SMTUNE_JOB >>trace; exit 3"
+
+
+def test_retries_begin_anew(smtune, write_exp):
+    """Those of the rules before do not count as those of now."""
+    smtune("run", write_exp(TRACE, trials=1, retry=RETRY % 2))
+    trace = smtune.directory / "trace"
+    assert len(trace.read_text().split()) == 3
+    write_exp(TRACE, trials=2, retry=RETRY % 1)
+    smtune.ok("edit", "exp")
+    smtune("resume", "exp")
+    assert trace.read_text().split() == ["1"] * 3 + ["2"] * 2
+    smtune("retry", "exp", "--failed")
+    assert sorted(trace.read_text().split()[5:]) == ["1", "1", "2", "2"]
+    proved(smtune)
+
+
+def test_another_file(smtune, write_exp, write):
+    smtune("run", write_exp("exit 3"))
+    write("other/new.yaml", files.experiment("echo loss=4", trials=4,
+                                             parallel=1, method="tpe"))
+    smtune.ok("edit", "exp", "other/new.yaml")
+    assert smtune.json("show", "exp")["file"].endswith("/other/new.yaml")
+    (smtune.directory / "exp.yaml").unlink()
+    smtune.ok("retry", "exp", "--failed")
+    assert smtune.json("edit", "exp") == []
+    proved(smtune)
+
+
+def test_words_of_set(smtune, write_exp):
+    """They hold on, unless others replace them."""
+    smtune.ok("run", write_exp(), "--set", "budget.trials=2")
+    write_exp(trials=9)
+    result = smtune("edit", "exp")
+    assert result.returncode == 0 and "no changes" in result.stdout
+    assert "'budget.trials' stays as --set" in result.stderr
+    assert changes(smtune, "exp", "--set", "budget.trials=5") == {
+        "budget.trials": (2, 5)}
+    smtune.ok("resume", "exp")
+    assert len(smtune.json("trials", "exp")) == 5
+    assert smtune.json("show", "exp")["overrides"] == \
+        '["budget.trials=2","budget.trials=5"]'
+    proved(smtune)
+
+
+def test_what_is_shown(smtune, write_exp):
+    smtune.ok("run", write_exp())
+    write_exp(trials=6, env={"A": "b"})
+    shown = smtune.ok("edit", "exp", "--dry-run")
+    assert [line.split() for line in shown.splitlines()] == [
+        ["key", "before", "after"], ["budget.trials", "4", "6"],
+        ["trial.env.A", "-", "b"]]
+    shown = smtune.json("edit", "exp", "--dry-run")
+    assert shown[1] == {"key": "trial.env.A", "before": None, "after": "b",
+                        "refused": None}
+    assert "edited" not in str(smtune.query("SELECT event FROM event"))
+    result = smtune("edit", "exp")
+    assert "run 'exp': 2 keys changed (continue: smtune resume exp" in \
+        result.stderr
+    assert smtune.ok("edit", "exp") == "no changes\n"
+
+
+def test_how_it_is_written_is_no_change(smtune, write):
+    path = write("exp.yaml", """\
+        version: 1
+        name: exp
+        objective: loss
+        parameters: {x: {type: float, min: 1e-3, max: 1}}
+        search: random
+        budget: {trials: 2}
+        trial: {command: "echo loss=${{ x }}"}
+        """)
+    smtune.ok("run", path)
+    path.write_text("""\
+# a comment
+budget: {trials: 2}
+version: 1
+trial:
+  command: echo loss=${{ x }}
+name: exp
+parameters:
+  x: {min: 0.001, max: 1, type: float}
+objective: "loss"
+search: {method: random}
+""")
+    assert smtune.json("edit", "exp") == []
+
+
+# ---- a live run ----
+
+@pytest.mark.sanitized
+def test_a_live_run_applies_it(smtune, write_exp, lives):
+    lives(trials=3)
+    write_exp("echo loss=2", trials=5, env={"A": 1})
+    result = smtune("edit", "exp")
+    assert result.returncode == 0
+    assert "jobs that run keep the command they started with" in result.stderr
+    smtune.ok("enqueue", "exp", "x=0.5")
+    assert end(smtune) == [1, 2, 2, 2, 2]
+    events = [event for event, in smtune.query(
+        "SELECT event FROM event WHERE job_id IS NULL ORDER BY seq")]
+    assert events.count("edited") == 1
+    assert smtune.query("SELECT count(*) FROM attempt") == [(5,)]
+
+
+def test_many_edits_of_a_live_run(smtune, write_exp, lives):
+    lives(trials=12, parallel=3)
+    for i in range(6):
+        write_exp(f"echo loss={i}; sleep 0.05", trials=13 + i, parallel=1 + i % 3,
+                  resources={"cpus": i % 2})
+        smtune.ok("edit", "exp")
+    assert end(smtune)[3:] == [5] * 15
+
+
+def test_a_paused_run_stays_paused(smtune, write_exp, lives):
+    lives()
+    smtune.ok("pause", "exp")
+    write_exp("echo loss=2")
+    smtune.ok("edit", "exp")
+    (smtune.directory / "go").touch()
+    wait_until(lambda: running(smtune) == 0)
+    assert smtune.json("status", "exp")["state"] == "paused"
+    smtune.ok("resume", "exp")
+    assert end(smtune) == [1, 2, 2, 2]
+
+
+def test_whoever_watches_sees_it_through(smtune, write_exp, lives):
+    lives(trials=2)
+    watcher = smtune.start("attach", "exp")
+    write_exp("echo loss=2", trials=3)
+    smtune.ok("edit", "exp")
+    assert end(smtune) == [1, 2, 2]
+    assert watcher.wait(20) == 0
+
+
+def test_after_a_kill(smtune, write_exp, lives):
+    lives(trials=2)
+    write_exp("echo loss=2", trials=3)
+    smtune.ok("edit", "exp")
+    os.kill(smtune.json("status", "exp")["engine_pid"], signal.SIGKILL)
+    wait_until(lambda: smtune.json("status", "exp")["state"] == "interrupted")
+    smtune.ok("resume", "exp", "--detach")
+    assert end(smtune) == [1, 2, 2]
+
+
+# ---- what is refused ----
+
+KEPT = [
+    ("parameters.x.max", {"parameters": "{x: {type: float, min: 0, max: 2}}"}),
+    ("search.seed", {"seed": 8}),
+    ("objective", {"objective": "{metric: loss, goal: maximize}"}),
+    ("schedule.method",
+     {"schedule": "{method: median, max: 3, resource: epochs}"}),
+    ("constraints", {"constraints": '["x < 0.5"]'}),
+    ("enqueue", {"enqueue": "[{x: 0.5}]"}),
+    ("trial.checkpoints", {"checkpoints": True}),
+    ("budget.improvement", {"improvement": 0.5, "no_improvement": 3}),
+]
+
+
+def refused(smtune, says, status=2):
+    before = smtune.query("SELECT * FROM run"), smtune.query(
+        "SELECT count(*) FROM event")
+    result = smtune("edit", "exp")
+    assert result.returncode == status and says in result.stderr
+    assert before == (smtune.query("SELECT * FROM run"), smtune.query(
+        "SELECT count(*) FROM event"))
+    return result
+
+
+@pytest.mark.parametrize("key, words", KEPT, ids=[key for key, _ in KEPT])
+def test_what_the_search_depends_on(smtune, write_exp, key, words):
+    smtune.ok("run", write_exp())
+    write_exp(**words)
+    result = refused(smtune, f"'{key}")
+    assert "cannot change: " in result.stderr and key in result.stdout
+    assert any(row["refused"] for row in rows(smtune))
+
+
+def test_the_order_of_parameters(smtune, write_exp):
+    smtune.ok("run", write_exp(parameters=files.X_AND_K))
+    write_exp(parameters="{k: {type: categorical, values: [a, b]},"
+                         " x: {type: float, min: 0, max: 1}}")
+    refused(smtune, "'parameters' cannot change: the search depends on it")
+
+
+def test_refused_by_a_live_run(smtune, write_exp, lives):
+    lives(parallel=2)
+    wait_until(lambda: running(smtune) == 2)
+    write_exp(WAITS, parallel=2, trials=1)
+    refused(smtune, "at least 2 trials, not 1: 2 have already")
+    write_exp(WAITS, parallel=2, executor="{name: fake}")
+    refused(smtune, "'executor.name' cannot change while 2 jobs run", 5)
+    write_exp(WAITS, parallel=2, notify='[{url: "http://localhost:1/",'
+              ' secret_env: NOT_THERE}]')
+    refused(smtune, "missing environment variable 'NOT_THERE'")
+    assert end(smtune) == [1] * 4
+
+
+def test_a_wrong_file_or_none(smtune, write_exp, workflow):
+    smtune.ok("run", write_exp())
+    write_exp(trials="many")
+    refused(smtune, "exp.yaml:", 3)
+    (smtune.directory / "exp.yaml").unlink()
+    refused(smtune, "exp.yaml", 4)
+    path = workflow('a: {command: "true"}')
+    result = smtune("edit", "exp", path)
+    assert result.returncode == 2
+    assert "the file is a workflow, and the run is of an experiment" in \
+        result.stderr
+    assert smtune("edit", "none").returncode == 4
+
+
+# ---- a workflow ----
+
+STEPS = """
+    prep: {shell: "echo prep >>trace"}
+    fit:
+      needs: prep
+      matrix: {n: {range: [1, 4]}}
+      shell: "echo fit ${{ n }} >>trace; test ${{ n }} -lt 4 || test -e go"
+      resources: {time: 1h}
+    side: {shell: "echo side >>trace"}
+    end: {needs: fit, shell: "echo end >>trace"}
+    """
+
+
+@pytest.fixture
+def failed(smtune, workflow):
+    """The text of a workflow that has failed in one copy of a step."""
+    path = workflow(STEPS)
+    assert smtune("run", path).returncode == 1
+    return path
+
+
+def traced(smtune):
+    path = smtune.directory / "trace"
+    lines = path.read_text().splitlines()
+    path.unlink()
+    return sorted(lines)
+
+
+FIRST = ["fit 1", "fit 2", "fit 3", "fit 4", "prep", "side"]
+
+
+def test_steps_that_did_not_change_keep_their_results(smtune, failed):
+    assert traced(smtune) == FIRST
+    failed.write_text(failed.read_text().replace("|| test -e go", "|| true")
+                      .replace("time: 1h", "time: 2h"))
+    result = smtune("edit", "flow", "--dry-run")
+    assert "steps.fit.shell" in result.stdout
+    smtune.ok("edit", "flow")
+    smtune.ok("retry", "flow", "--failed")
+    # Copies of the step whose command differs ran again, all others did not.
+    assert traced(smtune) == ["end", "fit 1", "fit 2", "fit 3", "fit 4"]
+    proved(smtune, "flow")
+
+
+def test_resources_alone_repeat_nothing(smtune, failed):
+    traced(smtune)
+    failed.write_text(failed.read_text().replace("time: 1h", "time: 2h"))
+    assert changes(smtune, "flow") == {
+        "steps.fit.resources.time": ("1h", "2h")}
+    (smtune.directory / "go").touch()
+    smtune.ok("run", failed, "--failed")
+    assert traced(smtune) == ["end", "fit 4"]
+    proved(smtune, "flow")
+
+
+def test_a_changed_step_runs_again_with_all_behind_it(smtune, failed):
+    (smtune.directory / "go").touch()
+    smtune.ok("retry", "flow", "--failed")
+    traced(smtune)
+    failed.write_text(failed.read_text().replace("echo prep", "echo prep2"))
+    result = smtune("edit", "flow")
+    assert "1 job runs again" in result.stderr
+    assert smtune.json("show", "flow")["state"] == "stopped"
+    smtune.ok("resume", "flow")
+    assert traced(smtune) == ["end", "fit 1", "fit 2", "fit 3", "fit 4",
+                              "prep2"]
+    proved(smtune, "flow")
+
+
+def test_a_live_workflow(smtune, workflow):
+    path = workflow("""
+        prep: {shell: "echo prep >>trace"}
+        wait: {needs: prep, shell: "while [ ! -e go ]; do sleep 0.02; done"}
+        end: {needs: wait, shell: "echo end >>trace"}
+        side: {shell: "echo side >>trace"}
+        """)
+    smtune.ok("run", path, "--detach")
+    wait_until(lambda: smtune.query(
+        "SELECT count(*) FROM attempt WHERE state = 'running'"
+        " AND job_id = (SELECT max(id) FROM job)") == [(1,)])
+    wait_until(lambda: len((smtune.directory / "trace").read_text().split()) == 2)
+    text = path.read_text()
+    path.write_text(text.replace("echo prep", "echo prep2"))
+    result = smtune("edit", "flow")
+    assert result.returncode == 2
+    assert "step 'wait' is running" in result.stderr
+    path.write_text(text.replace("echo end", "echo end2").replace(
+        "echo side", "echo side2"))
+    assert "1 job runs again" in smtune("edit", "flow").stderr
+    (smtune.directory / "go").touch()
+    assert smtune("wait", "flow").returncode == 0
+    assert traced(smtune) == ["end2", "prep", "side", "side2"]
+    proved(smtune, "flow")
+
+
+@pytest.mark.parametrize("before, after, key", [
+    ("  end:", "  last:", "steps"),
+    ("end: {needs: fit", "end: {needs: side", "steps.end.needs"),
+    ("range: [1, 4]", "range: [1, 5]", "steps.fit.matrix"),
+    ("resources: {time: 1h}", "parallel: 1", "steps.fit.parallel"),
+])
+def test_the_order_of_steps_is_kept(smtune, failed, before, after, key):
+    text = failed.read_text()
+    assert before in text
+    failed.write_text(text.replace(before, after))
+    result = smtune("edit", "flow")
+    assert result.returncode == 2
+    assert f"'{key}" in result.stderr and "cannot change" in result.stderr
+    assert "smtune run FILE --from STEP" in result.stderr
+
+
+def test_a_comment_is_no_other_file(smtune, failed):
+    failed.write_text("# a comment\n" + failed.read_text())
+    (smtune.directory / "go").touch()
+    smtune.ok("run", failed, "--failed")
+    assert smtune.json("ls")[0]["name"] == "flow"
