@@ -15,6 +15,7 @@
 #include "cli/cmd.h"
 #include "cli/drive/background.h"
 #include "cli/drive/child_runs.h"
+#include "cli/drive/file_difference.h"
 #include "cli/drive/log_options.h"
 #include "cli/show/run/run_view.h"
 #include "orchestrator/run/budget_change.h"
@@ -67,6 +68,8 @@ static int find(const struct cli *cli, const char *selector,
             store_get_run_uncounted(store, found->id, keep_run, found, err);
     if (result == 0)
         found->directory = store_run_directory(store, found->name);
+    if (result == 0 && !found->is_over)
+        file_difference_warn(cli, store, found->id);
     store_close(store);
     return result;
 }

@@ -12,6 +12,7 @@
 
 #include "cli/cmd.h"
 #include "cli/drive/background.h"
+#include "cli/drive/file_difference.h"
 #include "cli/drive/log_options.h"
 #include "cli/show/jobs/job_numbers.h"
 #include "cli/show/run/run_view.h"
@@ -139,6 +140,8 @@ static int exec(const struct cli *cli, const void *given, char **operands,
     if (result == 0)
         result = find_numbers(&view, operands + 1, count - 1, options, &numbers,
                               err);
+    if (result == 0)
+        file_difference_warn(cli, view.store, view.row.id);
     request.numbers = numbers.items;
     request.count = numbers.count;
     if (result == 0)

@@ -354,6 +354,26 @@ def test_a_wrong_file_or_none(smtune, write_exp, workflow):
     assert smtune("edit", "none").returncode == 4
 
 
+# ---- retry and resume warn ----
+
+@pytest.mark.parametrize("words", [("resume",), ("retry", "--failed")])
+def test_a_file_that_differs_is_named(smtune, write_exp, words):
+    smtune("run", write_exp("exit 3"))
+    command, *rest = words
+    quiet = smtune(command, "exp", *rest)
+    assert "differs from run" not in quiet.stderr
+    write_exp("echo loss=1", trials=5)
+    result = smtune(command, "exp", *rest)
+    assert ("exp.yaml differs from run 'exp' in 'budget.trials', 'trial.shell';"
+            " the run continues as it was (apply the file: smtune edit exp)") in \
+        result.stderr
+    assert smtune.states() == ["failed"] * 4
+    write_exp(trials="many")
+    assert "exp.yaml has errors now" in smtune(command, "exp", *rest).stderr
+    (smtune.directory / "exp.yaml").unlink()
+    assert "exp.yaml" not in smtune(command, "exp", *rest).stderr
+
+
 # ---- a workflow ----
 
 STEPS = """
