@@ -32,8 +32,8 @@ def is_a(kind):
 # What is asked of a job: of which type, and how Debian's is told.
 ASKS = {
     **dict.fromkeys((
-        "name", "current_working_directory", "standard_output", "partition",
-        "account", "qos", "constraints", "reservation", "array",
+        "name", "comment", "current_working_directory", "standard_output",
+        "partition", "account", "qos", "constraints", "reservation", "array",
         "dependency"), (is_a(str), lambda key, it: {key: it})),
     **dict.fromkeys(("tasks", "cpus_per_task"),
                     (is_a(int), lambda key, it: {key: it})),

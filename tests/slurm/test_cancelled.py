@@ -29,7 +29,7 @@ def mine(cluster, *states):
     """Tasks of an array by their index."""
     return [f"{job['array']}_{job['task']}" if job["task"].isdigit()
             else job["id"] for job in cluster.jobs(*states)
-            if job["name"].startswith("smt-")]
+            if job["name"].rpartition(".")[2].startswith("smt-")]
 
 
 def ends(smtune, trial=1):

@@ -47,8 +47,8 @@ def test_a_grid_by_array_pilots_and_a_job(smtune, cluster, run):
     assert 0 < outputs["tuned"] < 0.5 and 0 < outputs["best"] < 0.5
     token = (smtune.store / "runs/slurm-grid/slurm/token").read_text().strip()
     names = [job["name"] for job in cluster.jobs("all")]
-    assert {name.split("-")[2][0] for name in names if token in name} == {
-        "a", "j", "p"}
+    assert {name.rpartition(".")[2].split("-")[2][0]
+            for name in names if token in name} == {"a", "j", "p"}
 
 
 def test_a_training_on_two_nodes_goes_on_past_its_limit(smtune, run):
