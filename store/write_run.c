@@ -285,8 +285,8 @@ int store_set_run_paused(struct store *store, int64_t run, bool is_paused,
 
 /* Null: it stays as it is, unless it is reset to null. */
 struct column_change {
-    enum run_cell cell;
     struct value value;
+    enum run_cell cell;
     bool is_reset;
 };
 
@@ -332,8 +332,8 @@ int store_set_run_budget(struct store *store, int64_t run, int64_t trials,
                          int64_t budget_ms, int64_t time_ms, struct err *err)
 {
     const struct column_change changes[] = {
-        {RUN_CELL_BUDGET_TRIALS, int_unless(trials, 0), false},
-        {RUN_CELL_BUDGET_TIME_MS, int_unless(budget_ms, 0), false}};
+        {int_unless(trials, 0), RUN_CELL_BUDGET_TRIALS, false},
+        {int_unless(budget_ms, 0), RUN_CELL_BUDGET_TIME_MS, false}};
 
     return change_columns(store,
                           &(struct event){.run = run,
@@ -347,12 +347,12 @@ int store_edit_run(struct store *store, const struct run_edit_new *edit,
 {
     const struct value none = value_null();
     const struct column_change changes[] = {
-        {RUN_CELL_EDITED_SPEC, value_text(edit->spec), false},
-        {RUN_CELL_SPEC_PATH, value_text_or_null(edit->spec_path), false},
-        {RUN_CELL_EDITED_OVERRIDES, value_text(edit->overrides), false},
-        {RUN_CELL_BUDGET_TRIALS, none, edit->resets_trials},
-        {RUN_CELL_BUDGET_TIME_MS, none, edit->resets_time},
-        {RUN_CELL_RETRY_BASE, int_unless(edit->retry_base, 0), false}};
+        {value_text(edit->spec), RUN_CELL_EDITED_SPEC, false},
+        {value_text_or_null(edit->spec_path), RUN_CELL_SPEC_PATH, false},
+        {value_text(edit->overrides), RUN_CELL_EDITED_OVERRIDES, false},
+        {none, RUN_CELL_BUDGET_TRIALS, edit->resets_trials},
+        {none, RUN_CELL_BUDGET_TIME_MS, edit->resets_time},
+        {int_unless(edit->retry_base, 0), RUN_CELL_RETRY_BASE, false}};
 
     return change_columns(store,
                           &(struct event){.run = edit->run,
@@ -365,8 +365,8 @@ int store_set_run_revision(struct store *store, int64_t run,
                            const char *revision, int64_t time_ms,
                            struct err *err)
 {
-    const struct column_change change = {RUN_CELL_REVISION,
-                                         value_text(revision), false};
+    const struct column_change change = {value_text(revision),
+                                         RUN_CELL_REVISION, false};
 
     return change_columns(store,
                           &(struct event){.run = run,
@@ -378,7 +378,7 @@ int store_set_run_revision(struct store *store, int64_t run,
 int store_add_note(struct store *store, int64_t run, const char *text,
                    int64_t time_ms, struct err *err)
 {
-    const struct column_change change = {RUN_CELL_NOTE, value_text(text),
+    const struct column_change change = {value_text(text), RUN_CELL_NOTE,
                                          false};
 
     return change_columns(

@@ -76,7 +76,7 @@ static const char *skip_prefix(const char *word, const char *const *prefixes,
     for (size_t i = 0; i < count; i++) {
         size_t length = strlen(prefixes[i]);
 
-        if (strncmp(word, prefixes[i], length) == 0 && word[length] != '\0')
+        if (strlen(word) > length && strncmp(word, prefixes[i], length) == 0)
             return word + length;
     }
     return word;

@@ -134,7 +134,8 @@ static struct spec_change *add(struct spec_changes *changes, char *key)
     changes->items = mem_grow(changes->items, changes->count,
                               &changes->capacity, sizeof(*changes->items));
     change = &changes->items[changes->count++];
-    *change = (struct spec_change){.key = key, .step = -1};
+    *change = (struct spec_change){.step = -1};
+    change->key = key;
     return change;
 }
 
@@ -184,7 +185,10 @@ static const struct conf_node *get(const struct schema_key *schema,
 {
     if (node == NULL || node->type == CONF_MAP)
         return conf_get(node, name);
-    return strcmp(name, schema->shorthand) == 0 ? node : NULL;
+    return schema != NULL && schema->shorthand != NULL &&
+                   strcmp(name, schema->shorthand) == 0
+               ? node
+               : NULL;
 }
 
 static void compare(const struct walk *walk, const char *key,

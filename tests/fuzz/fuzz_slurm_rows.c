@@ -33,6 +33,7 @@ static void fuzz_rows(const struct slurm_row_form *form, const uint8_t *data,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct slurm_site site = {0};
+    struct slurm_doubt doubt = {0};
     char *text;
 
     fuzz_rows(&slurm_queue_rows, data, size);
@@ -40,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text = mem_copy_bytes(data, size);
     assert(slurm_submit_id(text) >= 0);
     slurm_answer_of(text);
-    slurm_reason_is_final(text);
+    slurm_reason_judge(&doubt, text, 1);
     slurm_site_take_config(&site, text);
     slurm_site_take_nodes(&site, text, size);
     slurm_site_clear(&site);

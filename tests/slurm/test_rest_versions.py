@@ -105,7 +105,7 @@ def test_the_accounting_tells_of_what_vanished(smtune, experiment, cluster,
         trials=1, executor={"mode": "job"}, trial={
             "shell": "echo loss=1; [ $SMTUNE_ATTEMPT_NUMBER = 1 ] || exit 0\n"
                      "echo >ran; sleep 1000",
-            "retry": [{"match": ["lost"], "max": 1}]}))
+            "retry": [{"match": ["lost", "cancelled"], "max": 1}]}))
     wait_until((smtune.directory / "ran").exists, 60)
     job, = cluster.jobs("RUNNING")
     version.lies["jobs"] = lambda ask, n: (

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/compiler.h"
 #include "base/text.h"
 
@@ -26,57 +25,4 @@ struct slurm_transport *slurm_transport_create(
     }
     text_unknown("transport", name, names, ARRAY_LEN(types), ERR_FILE, err);
     return NULL;
-}
-
-static const char *first(const char *own, const char *fallback)
-{
-    return own != NULL ? own : fallback;
-}
-
-struct slurm_ask slurm_asked(const struct slurm_submission *submission)
-{
-    static const struct slurm_ask nothing = {0};
-    const struct slurm_ask *own =
-        submission->ask != NULL ? submission->ask : &nothing;
-    struct slurm_ask ask =
-        submission->fallback != NULL ? *submission->fallback : nothing;
-
-    ask.partition = first(own->partition, ask.partition);
-    ask.account = first(own->account, ask.account);
-    ask.qos = first(own->qos, ask.qos);
-    ask.constraint = first(own->constraint, ask.constraint);
-    ask.reservation = first(own->reservation, ask.reservation);
-    ask.mode = first(own->mode, ask.mode);
-    if (own->extra_count > 0) {
-        ask.extra = own->extra;
-        ask.extra_count = own->extra_count;
-    }
-    return ask;
-}
-
-/* A backslash anywhere in it makes Slurm drop all that are no backslashes
- * themselves, and expand nothing. */
-char *slurm_escaped_path(const char *path)
-{
-    struct buf escaped = BUF_INIT;
-
-    for (; *path != '\0'; path++) {
-        if (*path == '%' || *path == '\\')
-            buf_add_char(&escaped, '\\');
-        buf_add_char(&escaped, *path);
-    }
-    return buf_take(&escaped);
-}
-
-bool slurm_variable_is_own(const char *variable)
-{
-    static const char *const parts[] = {
-        "SLURM_", "SBATCH_", "SQUEUE_", "SACCT_",  "SCANCEL_",
-        "SINFO_", "SALLOC_", "SRUN_",   "SLURMD_", "SCONTROL_"};
-
-    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-        if (strncmp(variable, parts[i], strlen(parts[i])) == 0)
-            return true;
-    }
-    return false;
 }

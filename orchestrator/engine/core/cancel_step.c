@@ -29,8 +29,12 @@ void engine_cancel_step(struct engine *engine, int64_t step)
 
     for (size_t i = 0; i < ARRAY_LEN(idle); i++) {
         TAILQ_FOREACH(job, idle[i], link)
-        engine->queues.cancel_count += ask(engine, job, step);
+        {
+            engine->queues.cancel_count += ask(engine, job, step);
+        }
     }
     TAILQ_FOREACH(job, &engine->queues.live, link)
-    engine->queues.given_up_count += ask(engine, job, step);
+    {
+        engine->queues.given_up_count += ask(engine, job, step);
+    }
 }

@@ -147,7 +147,7 @@ static int see_results(void *user, const struct trial_row *trial)
     double *sum = user;
 
     assert_int_equal(trial->param_count, 0);
-    assert_int_equal(trial->attempts, 0);
+    assert_int_equal(trial->attempts.count, 0);
     assert_int_equal(trial->value_count, 1);
     *sum += trial->values[0];
     return 0;

@@ -83,7 +83,8 @@ static void test_settle__a_shortage_is_no_failure(void **state)
     assert_int_equal(engine->wind_up.launch_errors, 0);
     engine_release_settled(engine);
     assert_ptr_equal(TAILQ_FIRST(&engine->queues.ready), job);
-    must_report(&bench, "");
+    assert_string_equal(job->again, "shortage 1 of 100");
+    must_report(&bench, "1 ready, ");
     end_bench(&bench);
 }
 

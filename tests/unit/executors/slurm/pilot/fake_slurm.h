@@ -2,6 +2,7 @@
 #ifndef SMTUNE_TESTS_UNIT_EXECUTORS_SLURM_PILOT_FAKE_SLURM_H
 #define SMTUNE_TESTS_UNIT_EXECUTORS_SLURM_PILOT_FAKE_SLURM_H
 
+#include "executors/slurm/preview.h"
 #include "executors/slurm/slurm_impl.h"
 
 /*
@@ -236,6 +237,40 @@ void slurm_note(struct slurm *slurm, const char *format, ...)
     va_start(list, format);
     vsnprintf(slurm->note, sizeof(slurm->note), format, list);
     va_end(list);
+}
+
+void slurm_held(struct slurm *slurm, const char *what,
+                const struct slurm_job *job)
+{
+    slurm_note(slurm, "slurm holds %s %lld back: %s", what, (long long)job->id,
+               job->reason);
+}
+
+void slurm_not_held(struct slurm *slurm, int64_t job)
+{
+    (void)slurm, (void)job;
+}
+
+void slurm_flight_waits(struct slurm_flight *flight, const char *reason)
+{
+    snprintf(flight->reason, sizeof(flight->reason), "%s", reason);
+}
+
+void slurm_label(struct slurm *slurm, const struct attempt_spec *spec,
+                 bool is_array, struct slurm_submission *submission)
+{
+    (void)slurm, (void)spec, (void)is_array, (void)submission;
+}
+
+void slurm_keep_submission(const char *folder,
+                           const struct slurm_submission *submission)
+{
+    (void)folder, (void)submission;
+}
+
+void slurm_link_submission(const char *folder, const char *directory)
+{
+    (void)folder, (void)directory;
 }
 
 void slurm_has_room(struct slurm *slurm)
