@@ -178,15 +178,37 @@ static size_t span_length(const struct job_ids *jobs, size_t from)
     return end - from;
 }
 
-static int read_span(const struct cell_reader *reader,
-                     const struct job_ids *jobs, size_t from, size_t length)
+/* Reads the rows of the jobs from that place on; 0, or what ends it. */
+typedef int span_fn(void *reader, const struct job_ids *jobs, size_t from);
+
+/* Calls read() for each span, whose ends are bound to ?1 and ?2. Takes the
+ * statement; -1 where it is NULL. */
+static int each_span(sqlite3_stmt *statement, const struct job_ids *jobs,
+                     span_fn *read, void *reader)
 {
+    int result = 0;
+    size_t length;
+
+    if (statement == NULL)
+        return -1;
+    for (size_t from = 0; from < jobs->count && result == 0; from += length) {
+        length = span_length(jobs, from);
+        sqlite3_bind_int64(statement, 1, jobs->ids[from]);
+        sqlite3_bind_int64(statement, 2, jobs->ids[from + length - 1]);
+        result = read(reader, jobs, from);
+        sqlite3_reset(statement);
+    }
+    sqlite3_finalize(statement);
+    return result;
+}
+
+static int read_cells(void *user, const struct job_ids *jobs, size_t from)
+{
+    const struct cell_reader *reader = user;
     sqlite3_stmt *statement = reader->statement;
     struct cell_row cell;
     int result;
 
-    sqlite3_bind_int64(statement, 1, jobs->ids[from]);
-    sqlite3_bind_int64(statement, 2, jobs->ids[from + length - 1]);
     while ((result = store_step(reader->store, statement, reader->err)) > 0) {
         cell.place = from + (size_t)(sqlite3_column_int64(statement, 0) -
                                      jobs->ids[from]);
@@ -196,7 +218,6 @@ static int read_span(const struct cell_reader *reader,
         if (result != 0)
             break;
     }
-    sqlite3_reset(statement);
     return result;
 }
 
@@ -208,17 +229,8 @@ int store_each_cell(struct store *store, enum cell_kind kind,
     struct cell_reader reader = {
         store, store_query(store, select_cells[kind], NULL, 0, err), cell, user,
         err};
-    int result = 0;
-    size_t length;
 
-    if (reader.statement == NULL)
-        return -1;
-    for (size_t from = 0; from < jobs->count && result == 0; from += length) {
-        length = span_length(jobs, from);
-        result = read_span(&reader, jobs, from, length);
-    }
-    sqlite3_finalize(reader.statement);
-    return result;
+    return each_span(reader.statement, jobs, read_cells, &reader);
 }
 
 /* ---- attempts ---- */
@@ -239,16 +251,14 @@ static int hand_out_totals(struct totals_reader *reader, size_t place)
                             : reader->row(reader->user, place, &reader->totals);
 }
 
-static int read_totals(struct totals_reader *reader, const struct job_ids *jobs,
-                       size_t from, size_t length)
+static int read_totals(void *user, const struct job_ids *jobs, size_t from)
 {
+    struct totals_reader *reader = user;
     sqlite3_stmt *statement = reader->statement;
     int64_t first = jobs->ids[from];
     int result;
 
     reader->job = 0;
-    sqlite3_bind_int64(statement, 1, first);
-    sqlite3_bind_int64(statement, 2, jobs->ids[from + length - 1]);
     while ((result = store_step(reader->store, statement, reader->err)) > 0) {
         int64_t job = sqlite3_column_int64(statement, 0);
 
@@ -262,7 +272,6 @@ static int read_totals(struct totals_reader *reader, const struct job_ids *jobs,
         }
         attempt_totals_add(&reader->totals, statement, 1);
     }
-    sqlite3_reset(statement);
     return result != 0
                ? result
                : hand_out_totals(reader, from + (size_t)(reader->job - first));
@@ -283,15 +292,6 @@ int store_each_attempt_totals(struct store *store, const struct job_ids *jobs,
         .row = row,
         .user = user,
         .err = err};
-    int result = 0;
-    size_t length;
 
-    if (reader.statement == NULL)
-        return -1;
-    for (size_t from = 0; from < jobs->count && result == 0; from += length) {
-        length = span_length(jobs, from);
-        result = read_totals(&reader, jobs, from, length);
-    }
-    sqlite3_finalize(reader.statement);
-    return result;
+    return each_span(reader.statement, jobs, read_totals, &reader);
 }
