@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compiler.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "orchestrator/spec/experiment/shebang.h"
@@ -256,19 +255,12 @@ static void check_node(const struct command_text *command,
 /* Whether the words are those of a shell with a script: sh -c SCRIPT. */
 static bool runs_script(const struct conf_node *list, size_t script)
 {
-    static const char *const shells[] = {"sh", "bash", "dash", "zsh", "ksh"};
     const char *program = list->count > 0 ? list->items[0]->text : NULL;
     const char *option = script > 0 ? list->items[script - 1]->text : NULL;
-    const char *slash;
 
-    if (program == NULL || option == NULL || option[0] != '-' ||
-        option[strlen(option) - 1] != 'c')
-        return false;
-    slash = strrchr(program, '/');
-    for (size_t i = 0; i < ARRAY_LEN(shells); i++)
-        if (strcmp(slash != NULL ? slash + 1 : program, shells[i]) == 0)
-            return true;
-    return false;
+    return program != NULL && option != NULL && option[0] == '-' &&
+           option[strlen(option) - 1] == 'c' &&
+           program_is_shell(program, strlen(program));
 }
 
 /* Of a script in another language nothing is known. */

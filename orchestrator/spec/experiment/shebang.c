@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/spec/experiment/shebang.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "base/compiler.h"
@@ -33,7 +32,7 @@ static struct line read_line(const char *script)
     return line;
 }
 
-static bool is_shell(const char *path, size_t length)
+bool program_is_shell(const char *path, size_t length)
 {
     static const char *const shells[] = {"sh", "bash", "dash", "zsh", "ksh"};
     size_t begin = length;
@@ -56,7 +55,7 @@ bool shebang_is_shell(const char *script)
     if (!shebang_is_in(script))
         return false;
     line = read_line(script);
-    if (is_shell(line.program, line.program_length))
+    if (program_is_shell(line.program, line.program_length))
         return true;
     if (line.program_length < 4 ||
         memcmp(line.program + line.program_length - 4, "/env", 4) != 0)
@@ -64,7 +63,7 @@ bool shebang_is_shell(const char *script)
     name = line.argument;
     if (line.argument_length > 2 && memcmp(name, "-S", 2) == 0)
         name += 2 + strspn(name + 2, " \t");
-    return is_shell(name, strcspn(name, " \t\n"));
+    return program_is_shell(name, strcspn(name, " \t\n"));
 }
 
 char **shebang_words(const char *script, const char *path)

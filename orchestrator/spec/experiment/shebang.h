@@ -3,13 +3,17 @@
 #define SMTUNE_ORCHESTRATOR_SPEC_EXPERIMENT_SHEBANG_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+/* Whether a program's name or path is a shell's: sh, bash, dash, zsh or ksh. */
+bool program_is_shell(const char *path, size_t length);
 
 /* The first line of a script that names its program: #!/usr/bin/env python3 */
 
 /* Whether it begins with one. */
 bool shebang_is_in(const char *script);
 
-/* Whether its program is a shell: sh, bash, dash, zsh or ksh. */
+/* Whether its program is a shell. */
 bool shebang_is_shell(const char *script);
 
 /*
