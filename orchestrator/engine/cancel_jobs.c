@@ -29,23 +29,15 @@ static void end_idle(struct engine *engine, struct job *job)
     engine_announce_ended(engine, job);
 }
 
-static void end_in(struct engine *engine, struct job_list *list)
+/* It has an attempt that no executor has been given yet. */
+static void end_unstarted(struct engine *engine, struct job *job)
 {
-    struct job *job, *next;
-
-    for (job = TAILQ_FIRST(list); job != NULL; job = next) {
-        next = TAILQ_NEXT(job, link);
-        if (job->wish != WISH_CANCEL || engine->transaction.is_broken)
-            continue;
-        TAILQ_REMOVE(list, job, link);
-        engine->queues.cancel_count--;
-        end_idle(engine, job);
-    }
+    engine_settle_unstarted(engine, job, NULL);
 }
 
-/* Those with an attempt that no executor has been given yet. */
-static void end_unstarted_in(struct engine *engine, struct job_list *list,
-                             int64_t *count)
+/* count: of the list, or NULL. */
+static void end_in(struct engine *engine, struct job_list *list, int64_t *count,
+                   void (*end)(struct engine *engine, struct job *job))
 {
     struct job *job, *next;
 
@@ -54,9 +46,10 @@ static void end_unstarted_in(struct engine *engine, struct job_list *list,
         if (job->wish != WISH_CANCEL || engine->transaction.is_broken)
             continue;
         TAILQ_REMOVE(list, job, link);
-        (*count)--;
+        if (count != NULL)
+            (*count)--;
         engine->queues.cancel_count--;
-        engine_settle_unstarted(engine, job, NULL);
+        end(engine, job);
     }
 }
 
@@ -66,10 +59,10 @@ void engine_end_cancelled(struct engine *engine)
 
     if (queues->cancel_count == 0)
         return;
-    end_unstarted_in(engine, &queues->prepared, &queues->prepared_count);
-    end_unstarted_in(engine, &queues->committed, &queues->committed_count);
-    end_in(engine, &queues->ready);
-    end_in(engine, &queues->waiting);
+    end_in(engine, &queues->prepared, &queues->prepared_count, end_unstarted);
+    end_in(engine, &queues->committed, &queues->committed_count, end_unstarted);
+    end_in(engine, &queues->ready, NULL, end_idle);
+    end_in(engine, &queues->waiting, NULL, end_idle);
 }
 
 static struct job *find_in(const struct job_list *list, int64_t number)

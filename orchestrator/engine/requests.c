@@ -275,14 +275,46 @@ static int find(struct engine *engine, const struct reopen_request *wanted,
     return engine->source->find_reopened(engine, wanted, steps, err);
 }
 
-static json_t *retry(struct engine *engine, const json_t *request,
-                     const struct reopen_request *wanted)
+/* What a request does with the numbers of its trials; its answer. */
+typedef json_t *numbers_fn(struct engine *engine, const json_t *request,
+                           const int64_t *numbers, size_t count);
+
+/* Does it once what has just ended is over and done with. */
+static json_t *act_on_trials(struct engine *engine, const json_t *request,
+                             numbers_fn *act)
 {
+    const json_t *list = json_object_get(request, "trials");
+    size_t count = json_array_size(list);
+    int64_t *numbers = mem_array(count, sizeof(*numbers));
+    struct err err;
+    json_t *reply;
+
+    if (engine->wind_up.phase == PHASE_RUNNING)
+        engine_commit_now(engine);
+    if (engine->transaction.is_broken || engine->wind_up.phase != PHASE_RUNNING)
+        reply = refuse(engine);
+    else if (read_numbers(list, numbers, &err) != 0)
+        reply = control_error(&err);
+    else
+        reply = act(engine, request, numbers, count);
+    free(numbers);
+    return reply;
+}
+
+static json_t *retry(struct engine *engine, const json_t *request,
+                     const int64_t *numbers, size_t count)
+{
+    const struct reopen_request wanted = {
+        .numbers = numbers,
+        .count = count,
+        .all_failed = flag(request, "failed"),
+        .even_succeeded = flag(request, "force"),
+    };
     struct reopen_steps steps = {0};
     struct err err;
     json_t *reply;
 
-    if (find(engine, wanted, &steps, &err) != 0) {
+    if (find(engine, &wanted, &steps, &err) != 0) {
         reply = control_error(&err);
     } else if (reopen_all(engine, &steps)) {
         reply = ok();
@@ -300,29 +332,8 @@ static json_t *retry(struct engine *engine, const json_t *request,
 static json_t *on_retry(struct engine *engine, const json_t *request,
                         struct control_client *client)
 {
-    const json_t *list = json_object_get(request, "trials");
-    int64_t *numbers = mem_array(json_array_size(list), sizeof(*numbers));
-    struct reopen_request wanted = {
-        .numbers = numbers,
-        .count = json_array_size(list),
-        .all_failed = flag(request, "failed"),
-        .even_succeeded = flag(request, "force"),
-    };
-    struct err err;
-    json_t *reply;
-
     (void)client;
-    /* what has just ended has to be over and done with first */
-    if (engine->wind_up.phase == PHASE_RUNNING)
-        engine_commit_now(engine);
-    if (engine->transaction.is_broken || engine->wind_up.phase != PHASE_RUNNING)
-        reply = refuse(engine);
-    else if (read_numbers(list, numbers, &err) != 0)
-        reply = control_error(&err);
-    else
-        reply = retry(engine, request, &wanted);
-    free(numbers);
-    return reply;
+    return act_on_trials(engine, request, retry);
 }
 
 /* ---- one job's end ---- */
@@ -351,24 +362,8 @@ static json_t *cancel(struct engine *engine, const json_t *request,
 static json_t *on_cancel(struct engine *engine, const json_t *request,
                          struct control_client *client)
 {
-    const json_t *list = json_object_get(request, "trials");
-    size_t count = json_array_size(list);
-    int64_t *numbers = mem_array(count, sizeof(*numbers));
-    struct err err;
-    json_t *reply;
-
     (void)client;
-    /* what has just ended has to be over and done with first */
-    if (engine->wind_up.phase == PHASE_RUNNING)
-        engine_commit_now(engine);
-    if (engine->transaction.is_broken || engine->wind_up.phase != PHASE_RUNNING)
-        reply = refuse(engine);
-    else if (read_numbers(list, numbers, &err) != 0)
-        reply = control_error(&err);
-    else
-        reply = cancel(engine, request, numbers, count);
-    free(numbers);
-    return reply;
+    return act_on_trials(engine, request, cancel);
 }
 
 /* ---- enqueue ---- */
