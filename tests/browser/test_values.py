@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+import files
+
 CASES = """\
     case $SMTUNE_JOB in
       1) echo loss=3 val/acc=0.5;;
@@ -82,15 +84,7 @@ def test_means_of_settings(smtune, experiment, serve, page):
 @pytest.mark.parametrize("first", [0, 1])
 def test_curves_and_rungs_share_their_axis(smtune, experiment, serve, page,
                                            first):
-    smtune.ok("run", experiment(
-        """\
-        x=${{ x }} n=FIRST
-        while [ $n -lt $((SMTUNE_RESOURCE + FIRST)) ]; do
-          echo "epoch=$n loss=$((x * 10 - n))"; n=$((n + 1))
-        done
-        """.replace("FIRST", str(first)), search="grid", trials=3, parallel=1,
-        parameters={"x": {"type": "ordinal", "values": [1, 2, 3]}},
-        schedule="{method: asha, resource: epochs, min: 1, max: 3, eta: 3}"))
+    smtune.ok("run", experiment(**files.counting_from(first)))
     page.login(serve().operator).go("/runs/1/curves")
     page.see(r"Rungs: at 1, \d of 3 continued")
     page.click("[aria-label^='Show numbers']")

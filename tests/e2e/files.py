@@ -77,5 +77,20 @@ def experiment(shell=None, **keys):
                   **sections})
 
 
+def counting_from(first):
+    """experiment()'s, of trials whose first epoch is 0 or 1; trial 1 has the
+    whole resource, 3 epochs."""
+    return {"shell": """\
+        x=${{ x }} n=FIRST
+        while [ $n -lt $((SMTUNE_RESOURCE + FIRST)) ]; do
+          echo "epoch=$n loss=$((x * 10 - n))"; n=$((n + 1))
+        done
+        """.replace("FIRST", str(first)),
+            "search": "grid", "trials": 3, "parallel": 1,
+            "parameters": {"x": {"type": "ordinal", "values": [1, 2, 3]}},
+            "schedule": "{method: asha, resource: epochs, min: 1, max: 3,"
+                        " eta: 3}"}
+
+
 def workflow(steps, name="flow", **sections):
     return block({"name": name, **sections, "steps": steps})

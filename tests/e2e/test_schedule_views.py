@@ -9,6 +9,7 @@ import signal
 
 import pytest
 
+import files
 from programs import wait_until
 
 ASHA = "{method: asha, resource: epochs, min: 1, max: 9, eta: 3}"
@@ -99,15 +100,7 @@ def test_trials_say_how_far_they_came(smtune, nine):
 @pytest.mark.parametrize("first", [0, 1])
 def test_curves_are_over_the_resource(smtune, experiment, first):
     """Whether a program counts from 0 or 1: the first unit is at 1."""
-    smtune.ok("run", experiment(
-        """\
-        x=${{ x }} n=FIRST
-        while [ $n -lt $((SMTUNE_RESOURCE + FIRST)) ]; do
-          echo "epoch=$n loss=$((x * 10 - n))"; n=$((n + 1))
-        done
-        """.replace("FIRST", str(first)), search="grid", trials=3, parallel=1,
-        parameters={"x": {"type": "ordinal", "values": [1, 2, 3]}},
-        schedule="{method: asha, resource: epochs, min: 1, max: 3, eta: 3}"))
+    smtune.ok("run", experiment(**files.counting_from(first)))
     rows = list(csv.DictReader(io.StringIO(
         smtune.ok("export", "exp", "--curves"))))
     best = [row for row in rows if row["id"] == "1"]
