@@ -23,13 +23,6 @@ struct scanner {
     char path[METRIC_NAME_MAX + 2]; /* of the object that is read */
 };
 
-static const char *skip_blanks(const char *at, const char *end)
-{
-    while (at < end && metric_is_blank(*at))
-        at++;
-    return at;
-}
-
 /* Behind the string that starts at `at`, or NULL. */
 static const char *string_end(const char *at, const char *end)
 {
@@ -215,10 +208,10 @@ static const char *scan_member(struct scanner *scanner, const char *at,
     if (behind == NULL)
         return NULL;
     length = add_key(scanner->path, path, key, behind - 1);
-    at = skip_blanks(behind, end);
+    at = metric_skip_blanks(behind, end);
     if (at == end || *at != ':')
         return NULL;
-    at = skip_blanks(at + 1, end);
+    at = metric_skip_blanks(at + 1, end);
     if (at < end && *at == '{') {
         if (length == 0 || length >= METRIC_NAME_MAX || depth == DEPTH_MAX)
             return nested_end(at, end);
@@ -237,19 +230,19 @@ static const char *scan_object(struct scanner *scanner, const char *at,
 {
     const char *end = scanner->end;
 
-    at = skip_blanks(at + 1, end);
+    at = metric_skip_blanks(at + 1, end);
     if (at < end && *at == '}')
         return at + 1;
     for (;;) {
         at = scan_member(scanner, at, path, depth);
         if (at == NULL)
             return NULL;
-        at = skip_blanks(at, end);
+        at = metric_skip_blanks(at, end);
         if (at == end || (*at != ',' && *at != '}'))
             return NULL;
         if (*at == '}')
             return at + 1;
-        at = skip_blanks(at + 1, end);
+        at = metric_skip_blanks(at + 1, end);
     }
 }
 
@@ -257,12 +250,12 @@ bool metric_scan_json(const char *line, const char *end,
                       struct metric_pairs *pairs)
 {
     struct scanner scanner = {end, pairs, ""};
-    const char *at = skip_blanks(line, end);
+    const char *at = metric_skip_blanks(line, end);
 
     if (at == end || *at != '{')
         return false;
     at = scan_object(&scanner, at, 0, 0);
-    if (at == NULL || skip_blanks(at, end) != end)
+    if (at == NULL || metric_skip_blanks(at, end) != end)
         return false;
     place_names(pairs);
     return true;

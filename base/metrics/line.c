@@ -11,6 +11,7 @@
 #include "base/metrics/name.h"
 #include "base/metrics/number.h"
 #include "base/metrics/regex.h"
+#include "base/text.h"
 
 /*
  * One line: its step, then its metrics. Where rules name metrics, each is
@@ -24,15 +25,16 @@ enum { WORDS_MAX = 40 };
 /* The letters of the words before a name, as a hash: which sentence it is. */
 static uint32_t hash_words(const char *line, const char *name)
 {
-    uint32_t hash = 2166136261u;
+    char letters[WORDS_MAX];
+    size_t count = 0;
 
     for (const char *at = name; at > line && name - at < WORDS_MAX; at--) {
         if (!metric_is_letter(at[-1]) && !metric_is_blank(at[-1]))
             break;
         if (metric_is_letter(at[-1]))
-            hash = (hash ^ (unsigned char)at[-1]) * 16777619u;
+            letters[count++] = at[-1];
     }
-    return hash;
+    return text_hash(letters, count);
 }
 
 /* `at`: where the name is in the line, NULL: in none of its sentences. */

@@ -25,6 +25,13 @@ bool metric_is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
+const char *metric_skip_blanks(const char *at, const char *end)
+{
+    while (at < end && metric_is_blank(*at))
+        at++;
+    return at;
+}
+
 static bool is_word(char c)
 {
     return metric_is_letter(c) || metric_is_digit(c);

@@ -28,5 +28,7 @@ bool metric_is_digit(char c);
 bool metric_is_letter(char c);
 /* A blank or a tab. */
 bool metric_is_blank(char c);
+/* Where there is none any more. */
+const char *metric_skip_blanks(const char *at, const char *end);
 
 #endif

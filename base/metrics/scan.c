@@ -7,13 +7,6 @@
 #include "base/metrics/number.h"
 #include "base/metrics/step.h"
 
-static const char *skip_blanks(const char *at, const char *end)
-{
-    while (at < end && metric_is_blank(*at))
-        at++;
-    return at;
-}
-
 /* The name in quotes whose closing quote is before `at`; its length, 0: none.
  */
 static size_t quoted_name(const char *line, const char *at, const char **name)
@@ -65,7 +58,7 @@ static const char *scan_around(const char *line, const char *end,
     pair.length = name_before(line, at, &pair);
     if (pair.length == 0)
         return at + 1;
-    number = skip_blanks(at + 1, end);
+    number = metric_skip_blanks(at + 1, end);
     length = metric_scan_value(number, end, &pair.value);
     if (length == 0)
         return at + 1;

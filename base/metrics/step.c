@@ -165,13 +165,6 @@ static void find_pair(const struct metric_resource *resource, const char *line,
 
 /* ---- words ---- */
 
-static const char *skip_blanks(const char *at, const char *end)
-{
-    while (at < end && metric_is_blank(*at))
-        at++;
-    return at;
-}
-
 /* Behind "(train)" or the like at `at`. */
 static const char *skip_remark(const char *at, const char *end)
 {
@@ -188,11 +181,11 @@ static const char *skip_remark(const char *at, const char *end)
  * [3], epoch #3. */
 static bool read_number(const char *at, const char *end, double *value)
 {
-    at = skip_blanks(skip_remark(at, end), end);
+    at = metric_skip_blanks(skip_remark(at, end), end);
     if (at < end && (*at == ':' || *at == '='))
-        at = skip_blanks(at + 1, end);
+        at = metric_skip_blanks(at + 1, end);
     while (at < end && (*at == '[' || *at == '(' || *at == '#'))
-        at = skip_blanks(at + 1, end);
+        at = metric_skip_blanks(at + 1, end);
     return metric_scan_number(at, end, value) > 0 && metric_is_step(*value);
 }
 
@@ -200,7 +193,7 @@ static bool read_number(const char *at, const char *end, double *value)
  * passed over by that. */
 static bool may_have_number(const char *at, const char *end)
 {
-    at = skip_blanks(at, end);
+    at = metric_skip_blanks(at, end);
     return at < end && (metric_is_digit(*at) || *at == '[' || *at == '(' ||
                         *at == '#' || *at == ':' || *at == '=');
 }
@@ -241,19 +234,19 @@ static void find_word(const struct metric_resource *resource, const char *line,
 static void find_bracket(const char *line, const char *end,
                          struct metric_step *step)
 {
-    const char *at = skip_blanks(line, end), *number, *behind;
+    const char *at = metric_skip_blanks(line, end), *number, *behind;
     bool is_open = at < end && (*at == '[' || *at == '(');
     double value;
     size_t length;
 
-    number = skip_blanks(at + is_open, end);
+    number = metric_skip_blanks(at + is_open, end);
     length = metric_scan_number(number, end, &value);
     behind = number + length;
     if (length == 0 || !metric_is_step(value) || behind == end ||
         !metric_is_digit(*number))
         return;
     if (is_open && *behind == '/') {
-        behind = skip_blanks(behind + 1, end);
+        behind = metric_skip_blanks(behind + 1, end);
         while (behind < end && metric_is_digit(*behind))
             behind++;
         if (behind == end)

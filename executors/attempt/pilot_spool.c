@@ -11,6 +11,7 @@
 
 #include "base/backoff.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 /*
  * A frame is written at its own offset, again and again until the file system
@@ -28,16 +29,6 @@ enum {
     FRAME_FULL_BYTES = 1 << 20, /* no message is added to such a one */
     FRAME_MAX_BYTES = FRAME_FULL_BYTES + AGENT_MESSAGE_MAX_BYTES + 64
 };
-
-/* FNV-1a, of 32 bits; not 0 for no bytes. */
-static uint32_t checksum_of(const char *bytes, size_t length)
-{
-    uint32_t sum = UINT32_C(2166136261);
-
-    for (size_t i = 0; i < length; i++)
-        sum = (sum ^ (unsigned char)bytes[i]) * UINT32_C(16777619);
-    return sum;
-}
 
 /* -- Writing --------------------------------------------------------------*/
 
@@ -74,7 +65,7 @@ static void make_frame(struct spool_writer *writer)
     if (length == 0)
         return;
     frame.length = (uint32_t)length;
-    frame.checksum = checksum_of(bytes, length);
+    frame.checksum = text_hash(bytes, length);
     buf_add(&writer->frame, &frame, sizeof(frame));
     buf_add(&writer->frame, bytes, length);
     buf_consume(&writer->waiting, length);
@@ -177,7 +168,7 @@ static int take_frame(struct spool_reader *reader, int fd, int64_t size)
         return 0;
     bytes = buf_reserve(&reader->bytes, frame.length);
     result = read_bytes(fd, at, bytes, frame.length);
-    if (result <= 0 || checksum_of(bytes, frame.length) != frame.checksum)
+    if (result <= 0 || text_hash(bytes, frame.length) != frame.checksum)
         return result < 0 ? -1 : 0;
     reader->bytes.length += frame.length;
     reader->bytes.data[reader->bytes.length] = '\0';
