@@ -60,6 +60,15 @@ void digest_destroy(struct digest *digest)
     free(digest);
 }
 
+void digest_of(const void *bytes, size_t length, char hex[DIGEST_HEX_SIZE])
+{
+    struct digest *digest = digest_create();
+
+    digest_add(digest, bytes, length);
+    digest_hex(digest, hex);
+    digest_destroy(digest);
+}
+
 void digest_bytes(const void *bytes, size_t length,
                   unsigned char digest[DIGEST_BYTES])
 {

@@ -25,6 +25,9 @@ void digest_add_number(struct digest *digest, int64_t number);
 void digest_hex(struct digest *digest, char hex[DIGEST_HEX_SIZE]);
 void digest_destroy(struct digest *digest);
 
+/* That of a series of one, in hexadecimal. */
+void digest_of(const void *bytes, size_t length, char hex[DIGEST_HEX_SIZE]);
+
 /* The SHA-256 of bytes as they are. */
 enum { DIGEST_BYTES = 32 };
 void digest_bytes(const void *bytes, size_t length,

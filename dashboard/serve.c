@@ -105,15 +105,10 @@ static void reply_or_refuse(struct request *request)
 static void tag(struct request *request)
 {
     char hex[DIGEST_HEX_SIZE];
-    struct digest *digest;
 
     if (!request->answer.may_be_kept)
         return;
-    digest = digest_create();
-    digest_add(digest, request->answer.bytes->data,
-               request->answer.bytes->length);
-    digest_hex(digest, hex);
-    digest_destroy(digest);
+    digest_of(request->answer.bytes->data, request->answer.bytes->length, hex);
     request->etag = mem_printf("\"%s\"", hex);
 }
 

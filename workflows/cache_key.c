@@ -48,18 +48,17 @@ static void keep_facts(const struct keying *keying, const json_t *facts)
     const char *key;
     json_t *fact;
 
+    if (keying->inputs->parts == NULL)
+        return;
     json_object_foreach((json_t *)(uintptr_t)facts, key, fact)
     {
         bool is_command =
             strcmp(key, "words") == 0 || strcmp(key, "script") == 0;
-        struct digest *digest = digest_create();
         char hex[DIGEST_HEX_SIZE];
         struct buf text = BUF_INIT;
 
         json_print(fact, &text);
-        digest_add(digest, text.data, text.length);
-        digest_hex(digest, hex);
-        digest_destroy(digest);
+        digest_of(text.data, text.length, hex);
         buf_clear(&text);
         keep_part(keying, is_command ? "command" : key, hex);
     }

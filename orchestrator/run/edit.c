@@ -33,15 +33,6 @@
 
 /* ---- reading ---- */
 
-static void hash_text(const struct buf *text, struct run_edit *edit)
-{
-    struct digest *digest = digest_create();
-
-    digest_add(digest, buf_text(text), text->length);
-    digest_hex(digest, edit->digest);
-    digest_destroy(digest);
-}
-
 static int parse(const struct spec *now, const struct run_edit_order *order,
                  const struct buf *text, struct run_edit *edit,
                  struct diags *diags, struct err *err)
@@ -70,24 +61,12 @@ static int parse(const struct spec *now, const struct run_edit_order *order,
 }
 
 /* By the file alone that the run follows, without what its user gave it. */
-static int compare_budgets(const struct spec *now, struct run_edit *edit,
-                           struct err *err)
+static void compare_budgets(const struct budget *now, struct run_edit *edit)
 {
     const struct budget *new = &edit->spec.experiment->budget;
-    char *overrides = run_overrides(now->experiment);
-    struct spec file;
-    int result = run_parse_spec(now->experiment->source, now->experiment->path,
-                                overrides, &file, err);
 
-    if (result == 0) {
-        const struct budget *old = &file.experiment->budget;
-
-        edit->resets_trials = old->trials != new->trials;
-        edit->resets_time = old->time_ms != new->time_ms;
-    }
-    spec_clear(&file);
-    free(overrides);
-    return result;
+    edit->resets_trials = now->file_trials != new->file_trials;
+    edit->resets_time = now->file_time_ms != new->file_time_ms;
 }
 
 /* The most that one job has. */
@@ -112,13 +91,13 @@ int run_edit_read(const struct spec *now, const struct run_edit_order *order,
                               .rule_count = count_rules(now)};
     result = fs_read(edit->path, CONF_MAX_BYTES, &text, err);
     if (result == 0) {
-        hash_text(&text, edit);
+        digest_of(buf_text(&text), text.length, edit->digest);
         result = parse(now, order, &text, edit, diags, err);
     }
     if (result == 0)
         result = spec_change_find(now, &edit->spec, &edit->changes, err);
     if (result == 0)
-        result = compare_budgets(now, edit, err);
+        compare_budgets(&now->experiment->budget, edit);
     buf_clear(&text);
     return result;
 }
@@ -352,8 +331,6 @@ int run_edit_record(const struct run_edit *edit, struct run_edit_place *place,
 
     if (edit->spec.workflow != NULL)
         result = find_changed(edit, place, &steps, err);
-    if (result == 0)
-        result = store_begin(place->store, err);
     if (result == 0)
         result = store_edit_run(place->store, &row, err);
     if (result == 0 && steps.fates != NULL)

@@ -34,7 +34,7 @@ struct question {
     char **inputs; /* [input_count] */
     size_t input_count;
     bool allows_empty;
-    json_t *parts; /* of the key */
+    json_t *parts; /* of the key; NULL: nobody asks for them */
     char *lost;    /* of which job a file is not as it was; NULL: of none */
     int64_t since_ms;
     char key[DIGEST_HEX_SIZE]; /* "": not made yet; or as it has to be */
@@ -68,7 +68,6 @@ static struct question *make_question(const struct cache_subject *subject,
         mem_array(subject->input_count, sizeof(*question->inputs));
     question->input_count = subject->input_count;
     question->allows_empty = subject->allows_empty;
-    question->parts = json_object();
     for (size_t i = 0; i < subject->input_count; i++)
         question->inputs[i] = mem_copy_string(subject->inputs[i]);
     return question;
@@ -310,6 +309,7 @@ void cache_find(struct cache *cache, const struct cache_subject *subject,
 {
     struct question *question = make_question(subject, user);
 
+    question->parts = json_object();
     question->since_ms = since_ms;
     question->answer = answer;
     work_queue_add(cache->queue, &question->item);

@@ -195,7 +195,7 @@ static void build_budget(struct build *build, const struct conf_node *node)
     build_budget_resource(build, node);
     budget->time_ms = budget->file_time_ms = conf_read_ms(node, "time", 0);
     is_limited = budget->time_ms > 0 || budget->resource > 0 || is_grid;
-    budget->trials =
+    budget->trials = budget->file_trials =
         conf_read_int(node, "trials", is_limited ? 0 : DEFAULT_TRIALS);
     budget->parallel = conf_read_int(node, "parallel", 0);
     budget->target = conf_read_number(node, "target", (double)NAN);

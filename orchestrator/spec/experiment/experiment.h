@@ -36,6 +36,7 @@ struct outcome_bounds; /* store/store.h */
 
 struct budget {
     int64_t trials;       /* 0: no limit (then another limit is there) */
+    int64_t file_trials;  /* likewise, whatever its user gave it since */
     int64_t parallel;     /* 0: as the executor has it */
     int64_t time_ms;      /* 0: no limit */
     int64_t file_time_ms; /* likewise, whatever its user gave it since */
