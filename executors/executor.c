@@ -15,15 +15,24 @@ static const struct executor_type *const types[] = {
 static const char *const names[ARRAY_LEN(types) + 1] = {"local", "slurm",
                                                         "fake"};
 
+static const struct executor_type *find_type(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+        if (strcmp(types[i]->name, name) == 0)
+            return types[i];
+    }
+    return NULL;
+}
+
 struct executor *executor_create(uv_loop_t *loop,
                                  const struct executor_options *options,
                                  const struct executor_events *events,
                                  struct err *err)
 {
-    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
-        if (strcmp(types[i]->name, options->name) == 0)
-            return types[i]->create(loop, options, events, err);
-    }
+    const struct executor_type *type = find_type(options->name);
+
+    if (type != NULL)
+        return type->create(loop, options, events, err);
     text_unknown("executor", options->name, names, ARRAY_LEN(types), ERR_FILE,
                  err);
     return NULL;
@@ -78,11 +87,10 @@ int executor_preview(const struct executor_options *options,
                      const struct attempt_spec *spec, const char *folder,
                      struct buf *out, struct err *err)
 {
-    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
-        if (strcmp(types[i]->name, options->name) == 0 &&
-            types[i]->preview != NULL)
-            return types[i]->preview(options, spec, folder, out, err);
-    }
+    const struct executor_type *type = find_type(options->name);
+
+    if (type != NULL && type->preview != NULL)
+        return type->preview(options, spec, folder, out, err);
     return err_set(err, ERR_USAGE, "the executor '%s' submits no scripts",
                    options->name);
 }

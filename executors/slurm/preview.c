@@ -6,6 +6,7 @@
  */
 #include "executors/slurm/preview.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,8 +55,10 @@ void slurm_link_submission(const char *folder, const char *directory)
 {
     char *from = fs_join(folder, "sbatch"), *to = fs_join(directory, "sbatch");
 
-    unlink(to);
-    (void)!link(from, to);
+    if (link(from, to) != 0 && errno == EEXIST) {
+        unlink(to);
+        (void)!link(from, to);
+    }
     free(from);
     free(to);
 }

@@ -377,21 +377,17 @@ static void watch(struct pilot *pilot, int64_t now_ms)
 static void tell_queued(struct pilot *pilot)
 {
     struct slurm_flight *flight = pilot->pilots->waiting.first;
-    struct buf kind = BUF_INIT;
 
     pilot->was_told = true;
     for (int left = pilot->size.cpus; flight != NULL && left > 0;
          flight = flight->sibling) {
-        buf_truncate(&kind, 0);
-        pilot_kind_of(flight->request->spec.slurm, &kind);
-        if (flight->job != 0 || strcmp(buf_text(&kind), pilot->kind) != 0)
+        if (flight->job != 0 || !pilot_is_of_kind(flight, pilot->kind))
             continue;
         left -= pilot_room_of(&flight->request->spec).cpus;
         flight->job = pilot->job;
         slurm_flight_waits(flight, pilot->reason);
         slurm_flight_queued(pilot->pilots->slurm, flight);
     }
-    buf_clear(&kind);
 }
 
 void pilot_look(struct pilot *pilot, int64_t now_ms, bool is_watch)

@@ -58,6 +58,8 @@ int64_t pilot_depth_permille(int64_t mean_ms);
 /* What tells the partition, account and so on that an attempt asks for by
  * itself from another's: a text, "" where it asks for none. */
 void pilot_kind_of(const struct slurm_ask *ask, struct buf *kind);
+/* Whether that of the attempt is the kind. */
+bool pilot_is_of_kind(const struct slurm_flight *flight, const char *kind);
 
 /* What a new pilot is to be. */
 struct pilot_plan {

@@ -140,6 +140,17 @@ void pilot_kind_of(const struct slurm_ask *ask, struct buf *kind)
         buf_printf(kind, "%s\n", its->extra[i]);
 }
 
+bool pilot_is_of_kind(const struct slurm_flight *flight, const char *kind)
+{
+    struct buf its = BUF_INIT;
+    bool is_same;
+
+    pilot_kind_of(flight->request->spec.slurm, &its);
+    is_same = strcmp(buf_text(&its), kind) == 0;
+    buf_clear(&its);
+    return is_same;
+}
+
 /* -- Plans ----------------------------------------------------------------*/
 
 /* What one node is taken to have at least: what a single attempt asks for,

@@ -330,16 +330,12 @@ static void refuse_kind(struct pilots *pilots, const char *kind,
                         const char *text)
 {
     struct slurm_flight *flight = pilots->waiting.first, *next;
-    struct buf its = BUF_INIT;
 
     for (; flight != NULL; flight = next) {
         next = flight->sibling;
-        buf_truncate(&its, 0);
-        pilot_kind_of(flight->request->spec.slurm, &its);
-        if (strcmp(buf_text(&its), kind) == 0)
+        if (pilot_is_of_kind(flight, kind))
             pilots_refuse(pilots, flight, CAUSE_LAUNCH_ERROR, text);
     }
-    buf_clear(&its);
 }
 
 static bool suits_another(const struct pilots *pilots,
@@ -361,21 +357,17 @@ void pilots_note_cancelled(struct pilots *pilots, const struct pilot *pilot,
                            const char *text)
 {
     struct slurm_flight *flight = pilots->waiting.first, *next;
-    struct buf kind = BUF_INIT;
     int left = pilot->size.cpus;
 
     slurm_note(pilots->slurm, "a pilot was cancelled: %s", text);
     for (; flight != NULL && left > 0; flight = next) {
         next = flight->sibling;
-        buf_truncate(&kind, 0);
-        pilot_kind_of(flight->request->spec.slurm, &kind);
-        if (strcmp(buf_text(&kind), pilot->kind) != 0 ||
+        if (!pilot_is_of_kind(flight, pilot->kind) ||
             suits_another(pilots, pilot, flight))
             continue;
         left -= pilot_room_of(&flight->request->spec).cpus;
         pilots_refuse(pilots, flight, CAUSE_CANCELLED, text);
     }
-    buf_clear(&kind);
 }
 
 void pilots_note_freed(struct pilots *pilots)
