@@ -12,6 +12,7 @@
 #include "orchestrator/engine/core/shortage.h"
 #include "orchestrator/engine/core/source.h"
 #include "orchestrator/engine/core/transaction.h"
+#include "orchestrator/engine/core/warn.h"
 #include "orchestrator/engine/settle.h"
 #include "orchestrator/engine/started.h"
 #include "orchestrator/job/metric_files.h"
@@ -70,20 +71,16 @@ static bool was_buffered(const struct job *job)
 /* Of the first trial: others have the same program. */
 static void warn_of_buffering(struct engine *engine, const struct job *job)
 {
-    char text[320];
-
-    if (engine->has_told_of_buffering || !was_buffered(job))
-        return;
-    engine->has_told_of_buffering = true;
-    snprintf(text, sizeof(text),
-             "trial %" PRId64 " ran %.1f s, and all %" PRId64
-             " values of '%s' came at its end. If its program buffers the "
-             "output, let it flush after each value, or write 'trial: {tty: "
-             "true}'",
-             job->number,
-             (double)(job->end.ended_ms - job->end.started_ms) / 1000.0,
-             job->value_count, engine->experiment->objectives[0].metric);
-    engine->events->warn(engine->events->user, text);
+    if (was_buffered(job))
+        engine_warn_once(
+            engine, &engine->has_told_of_buffering,
+            "trial %" PRId64 " ran %.1f s, and all %" PRId64
+            " values of '%s' came at its end. If its program buffers the "
+            "output, let it flush after each value, or write 'trial: {tty: "
+            "true}'",
+            job->number,
+            (double)(job->end.ended_ms - job->end.started_ms) / 1000.0,
+            job->value_count, engine->experiment->objectives[0].metric);
 }
 
 /* All that the trial said has been read. -1 where what it made, or a retry rule

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "orchestrator/engine/core/transaction.h"
+#include "orchestrator/engine/core/warn.h"
 #include "orchestrator/job/metric_files.h"
 
 /* A job keeps a bounded number of points; what is beyond that still counts for
@@ -59,29 +60,23 @@ void engine_reserve_metrics(const struct engine *engine, struct job *job)
 static void tell_of_curve(struct engine *engine, const struct job *job,
                           const struct job_curve *curve)
 {
-    char *text = mem_printf(
+    engine_warn_once(
+        engine, &engine->has_told_of_curves,
         "trial %" PRId64 " reported %" PRId64
         " values of '%s': the record keeps %d at most, evenly, with the first, "
         "last, smallest and largest",
         job->number, curve->points, curve->name, CURVE_MAX_POINTS);
-
-    engine->has_told_of_curves = true;
-    engine->events->warn(engine->events->user, text);
-    free(text);
 }
 
 static void tell_of_names(struct engine *engine, const struct job *job,
                           int64_t left_out)
 {
-    char *text = mem_printf(
+    engine_warn_once(
+        engine, &engine->has_told_of_names,
         "trial %" PRId64 " reported more than %d metrics: %" PRId64
         " values of others are not in the record (`trial.metrics` names those "
         "to keep)",
         job->number, JOB_MAX_CURVES, left_out);
-
-    engine->has_told_of_names = true;
-    engine->events->warn(engine->events->user, text);
-    free(text);
 }
 
 void engine_finish_metrics(struct engine *engine, struct job *job)
@@ -96,10 +91,10 @@ void engine_finish_metrics(struct engine *engine, struct job *job)
 
         while ((held = curve_release(curve)) != NULL)
             record(engine, held);
-        if (curve->stride > 1 && !engine->has_told_of_curves)
+        if (curve->stride > 1)
             tell_of_curve(engine, job, curve);
     }
-    if (left_out > 0 && !engine->has_told_of_names)
+    if (left_out > 0)
         tell_of_names(engine, job, left_out);
     job->points_left_out = 0;
 }

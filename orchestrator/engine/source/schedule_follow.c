@@ -13,6 +13,7 @@
 #include "orchestrator/engine/core/metric.h"
 #include "orchestrator/engine/core/tally.h"
 #include "orchestrator/engine/core/transaction.h"
+#include "orchestrator/engine/core/warn.h"
 #include "orchestrator/engine/source/feedback.h"
 #include "orchestrator/engine/source/restart.h"
 #include "orchestrator/engine/source/search.h"
@@ -137,17 +138,13 @@ static void warn_of_counted(struct engine *engine, const struct job *job,
                             const struct metric_point *point)
 {
     const char *resource = engine->experiment->schedule.resource;
-    struct buf text = BUF_INIT;
 
-    if (!point->is_counted || engine->has_told_of_counting)
-        return;
-    engine->has_told_of_counting = true;
-    buf_printf(&text,
-               "trial %" PRId64 ": no line names the step of '%s', so each of "
-               "its values counts as one of %s: print %s=N beside the value",
-               job->number, point->name, resource, resource);
-    engine->events->warn(engine->events->user, buf_text(&text));
-    buf_clear(&text);
+    if (point->is_counted)
+        engine_warn_once(
+            engine, &engine->has_told_of_counting,
+            "trial %" PRId64 ": no line names the step of '%s', so each of "
+            "its values counts as one of %s: print %s=N beside the value",
+            job->number, point->name, resource, resource);
 }
 
 /* What lies beyond what the trial was given counts for nothing. */
@@ -267,18 +264,15 @@ enum job_event schedule_end_attempt(struct engine *engine, struct job *job,
 static void tell_of_lost_checkpoint(struct engine *engine,
                                     const struct job *job)
 {
-    char text[256];
-
-    engine->has_told_of_checkpoints = true;
-    snprintf(text, sizeof(text),
-             "trial %" PRId64 " %s at %" PRId64
-             " %s: it starts again from the beginning, and so does each "
-             "trial without a checkpoint",
-             job->number,
-             job->was_cancelled ? "had no checkpoint when smtune stopped it"
-                                : "saved no checkpoint",
-             job->paused_at, engine->experiment->schedule.resource);
-    engine->events->warn(engine->events->user, text);
+    engine_warn_once(
+        engine, &engine->has_told_of_checkpoints,
+        "trial %" PRId64 " %s at %" PRId64
+        " %s: it starts again from the beginning, and so does each "
+        "trial without a checkpoint",
+        job->number,
+        job->was_cancelled ? "had no checkpoint when smtune stopped it"
+                           : "saved no checkpoint",
+        job->paused_at, engine->experiment->schedule.resource);
 }
 
 bool schedule_begin_attempt(struct engine *engine, struct job *job)
@@ -291,7 +285,6 @@ bool schedule_begin_attempt(struct engine *engine, struct job *job)
         return true;
     }
     job->has_lost_checkpoint = true;
-    if (!engine->has_told_of_checkpoints)
-        tell_of_lost_checkpoint(engine, job);
+    tell_of_lost_checkpoint(engine, job);
     return true;
 }
