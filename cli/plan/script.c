@@ -26,7 +26,6 @@
 #include "orchestrator/spec/workflow/workflow.h"
 
 struct scripts {
-    const struct cli *cli;
     const char *run;
     char *folder; /* of the run, in the store */
     char *work_directory;
@@ -210,7 +209,7 @@ int plan_script_print(const struct cli *cli, const struct spec *spec,
                       int64_t shown, bool has_secrets, struct err *err)
 {
     const struct workflow *workflow = spec->workflow;
-    struct scripts scripts = {.cli = cli};
+    struct scripts scripts = {0};
     char *store = fs_absolute(cli->store);
     int result;
 

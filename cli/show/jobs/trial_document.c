@@ -169,7 +169,10 @@ int trial_document_add_metrics(struct document *document,
                                struct err *err)
 {
     struct metric_list list = {.document = document, .err = err};
-    int status = store_first_unit(view->store, job, &list.first_unit, err);
+    int status = 0;
+
+    if (view->row.is_scheduled)
+        status = store_first_unit(view->store, job, &list.first_unit, err);
 
     document_begin_list(document, "metrics", metric_columns,
                         ARRAY_LEN(metric_columns) - !view->row.is_scheduled);

@@ -17,6 +17,7 @@ static const struct table_column columns[] = {
 
 struct curve_list {
     struct store *store;
+    bool is_scheduled;  /* else the last column is not there */
     int64_t first_unit; /* see store_first_unit() */
     struct output *output;
     int64_t number; /* of the trial */
@@ -48,7 +49,8 @@ static int add_trial(void *user, const struct trial_row *trial)
     struct curve_list *list = user;
 
     list->number = trial->number;
-    if (store_first_unit(list->store, trial->job, &list->first_unit,
+    if (list->is_scheduled &&
+        store_first_unit(list->store, trial->job, &list->first_unit,
                          list->err) != 0)
         return -1;
     return store_each_metric(list->store, trial->job, add_point, list,
@@ -62,6 +64,7 @@ int curve_list_print(const struct cli *cli, const struct run_view *view,
                                       .results_only = true};
     struct curve_list list = {
         .store = view->store,
+        .is_scheduled = view->row.is_scheduled,
         .output = output_create(cli, columns,
                                 ARRAY_LEN(columns) - !view->row.is_scheduled),
         .err = err,
