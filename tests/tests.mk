@@ -96,9 +96,9 @@ PYTEST = SMTUNE_BUILD=$(abspath $(TESTED)) SMTUNE_SAN=$(abspath $(SANITIZED)) \
          SMTUNE_SHIPPED=$(abspath $(BUILD)) \
          PYTHONPYCACHEPREFIX=build/pycache tests/contain $(PYTHON) -m pytest -q
 WIDE   = -n $$((2 * $$(nproc)))
-# What of a suite: T=name (one file, or several), MARK=marker, SAMPLE=1 (sample.txt).
+# What of a suite: T=name,... (files), MARK=marker, SAMPLE=1 (sample.txt).
 CHOICE = $(if $(MARK),-m $(MARK)) $(if $(SAMPLE),--sample) \
-         $(if $T,$(T:%=tests/$1/test_%.py),tests/$1)
+         $(if $T,$(patsubst %,tests/$1/test_%.py,$(subst $(comma), ,$T)),tests/$1)
 
 # All that tests run, built first so that suites can run side by side.
 TEST_PROGS = $(PROGS:%=$(TESTED)/%) $(PLUGINS:%=$(TESTED)/%) $(EMULATION) \
