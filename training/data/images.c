@@ -79,10 +79,20 @@ static int idx_open(struct idx *idx, const char *directory, const char *prefix,
     return 0;
 }
 
+/* Later versions of zlib report a file that is cut short with the read that
+ * sees it, and forget it with the next one. */
+static bool idx_is_damaged(struct idx *idx)
+{
+    int status;
+
+    gzerror(idx->file, &status);
+    return status != Z_OK;
+}
+
 static int idx_read(struct idx *idx, void *bytes, size_t length,
                     struct err *err)
 {
-    if (gzfread(bytes, 1, length, idx->file) != length)
+    if (gzfread(bytes, 1, length, idx->file) != length || idx_is_damaged(idx))
         return idx_fail(idx, err, "is damaged or cut short");
     return 0;
 }
@@ -114,11 +124,12 @@ static int idx_read_header(struct idx *idx, unsigned rank, struct err *err)
 /* Only a read past the end compares the checksum of gzip. */
 static int idx_read_end(struct idx *idx, struct err *err)
 {
-    bool ended = gzgetc(idx->file) == -1 && gzeof(idx->file);
-    int status = gzclose(idx->file);
+    bool ended =
+        gzgetc(idx->file) == -1 && gzeof(idx->file) && !idx_is_damaged(idx);
 
+    gzclose(idx->file);
     idx->file = NULL;
-    if (ended && status == Z_OK)
+    if (ended)
         return 0;
     return idx_fail(idx, err, "is damaged or longer than its header records");
 }
