@@ -175,8 +175,7 @@ static size_t leave_escaped(void *user, struct MHD_Connection *mhd, char *text)
 
 static struct MHD_Daemon *start(struct http *http, int listen_fd)
 {
-    unsigned int flags =
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_PEDANTIC_CHECKS;
+    unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME;
 
     return MHD_start_daemon(
         flags, 0, NULL, NULL, http_on_request, http, MHD_OPTION_LISTEN_SOCKET,
@@ -184,7 +183,8 @@ static struct MHD_Daemon *start(struct http *http, int listen_fd)
         (unsigned int)(HTTP_CONNECTIONS_MAX + CONNECTIONS_LEAVING),
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_HEADER_MAX_BYTES,
         MHD_OPTION_CONNECTION_TIMEOUT, 0U, MHD_OPTION_URI_LOG_CALLBACK,
-        http_on_target, http, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
+        http_on_target, http, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
         MHD_OPTION_NOTIFY_COMPLETED, http_on_completed, http,
         MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_END);
 }

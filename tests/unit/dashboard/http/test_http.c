@@ -154,6 +154,8 @@ static void check_no_body(struct fixture *fixture,
     say_status(fixture, exchange);
 }
 
+/* Libmicrohttpd refuses some of them before the handler is asked: which, and
+ * whether by 400 or by 501, depends on its version. */
 static void test_http__refuses_bodies_by_what_is_said_of_them(void **state)
 {
     static const struct {
@@ -174,16 +176,21 @@ static void test_http__refuses_bodies_by_what_is_said_of_them(void **state)
         char *text = mem_printf("POST / HTTP/1.1\r\n" LINES
                                 "%s\r\nConnection: close\r\n\r\n",
                                 cases[i].headers);
-        char *line = mem_printf("HTTP/1.1 %d ", cases[i].status);
+        char *line = mem_printf("HTTP/1.1 %d ", cases[i].status), *answer;
         struct fixture fixture;
         int fd;
 
         set_up(&fixture, check_no_body);
         fd = must_ask(&fixture, text);
-        must_read(&fixture, fd, line);
-        assert_int_equal(fixture.asked, 1);
-        assert_int_equal(fixture.status, cases[i].status);
-        must_end(&fixture, fd);
+        answer = read_until(&fixture, fd, NULL);
+        if (fixture.asked == 1)
+            assert_int_equal(fixture.status, cases[i].status);
+        if (strstr(answer, line) != answer &&
+            (fixture.asked != 0 || (strstr(answer, "HTTP/1.1 4") != answer &&
+                                    strstr(answer, "HTTP/1.1 501 ") != answer)))
+            fail_msg("%s: %s", cases[i].headers, answer);
+        close(fd);
+        free(answer);
         free(text);
         free(line);
         tear_down(&fixture);
@@ -203,7 +210,6 @@ static void test_http__is_not_asked_by_what_is_no_request(void **state)
         "GET / HTTP/1.1\r\n\r\n",
         "GET \r\n\r\n",
         "GET\r\n\r\n",
-        "GET  HTTP/1.1\r\n" LINES "\r\n",
     };
     struct fixture fixture;
 
@@ -221,6 +227,33 @@ static void test_http__is_not_asked_by_what_is_no_request(void **state)
         close(fd);
     }
     assert_int_equal(fixture.asked, 0);
+    tear_down(&fixture);
+}
+
+static void check_no_path(struct fixture *fixture,
+                          struct http_exchange *exchange)
+{
+    assert_int_not_equal(http_target(exchange)[0], '/');
+    say_status(fixture, exchange);
+}
+
+/* libmicrohttpd 1.0 takes it for a request, of a page that nobody has. */
+static void test_http__takes_a_missing_target_for_no_path(void **state)
+{
+    struct fixture fixture;
+    char *answer;
+    int fd;
+
+    (void)state;
+    set_up(&fixture, check_no_path);
+    fd = must_ask(&fixture,
+                  "GET  HTTP/1.1\r\n" LINES "Connection: close\r\n\r\n");
+    answer = read_until(&fixture, fd, NULL);
+    if (strstr(answer, fixture.asked == 0 ? "HTTP/1.1 4" : "HTTP/1.1 204 ") !=
+        answer)
+        fail_msg("%s", answer);
+    free(answer);
+    close(fd);
     tear_down(&fixture);
 }
 
@@ -277,6 +310,7 @@ int main(void)
         cmocka_unit_test(test_http__takes_a_body_up_to_its_limit),
         cmocka_unit_test(test_http__refuses_bodies_by_what_is_said_of_them),
         cmocka_unit_test(test_http__is_not_asked_by_what_is_no_request),
+        cmocka_unit_test(test_http__takes_a_missing_target_for_no_path),
         cmocka_unit_test(test_http__ends_a_body_that_goes_beyond_its_limit),
         cmocka_unit_test(test_http__hears_of_a_refused_body_once),
     };
