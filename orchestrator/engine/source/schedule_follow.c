@@ -179,7 +179,8 @@ static void fail_overrun(const struct engine *engine, struct job *job)
     struct attempt_exit *end = &job->end;
 
     end->cause = CAUSE_NO_METRIC;
-    job->wish = WISH_NONE;
+    if (job->wish == WISH_PAUSE)
+        job->wish = WISH_NONE;
     snprintf(end->text, sizeof(end->text),
              "its first value of '%s' is at step %g, beyond its resource of "
              "%" PRId64 " %s",

@@ -143,7 +143,8 @@ static void tell_missing_metric(struct job *job, const char *metric)
     buf_clear(&text);
 }
 
-/* Nothing succeeds without a value, whoever ended it. */
+/* Nothing succeeds without a value, whoever ended it. What a person told to end
+ * fails by it no more than by its exit status. */
 int search_judge(struct engine *engine, struct job *job, UNUSED struct err *err)
 {
     const char *missing = job_missing_metric(job, engine->experiment);
@@ -151,7 +152,8 @@ int search_judge(struct engine *engine, struct job *job, UNUSED struct err *err)
     if ((job->end.cause == CAUSE_OK || job->wish == WISH_PAUSE) &&
         missing != NULL) {
         tell_missing_metric(job, missing);
-        job->wish = WISH_NONE;
+        if (job->wish == WISH_PAUSE)
+            job->wish = WISH_NONE;
     }
     return 1;
 }
