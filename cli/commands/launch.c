@@ -233,6 +233,7 @@ static int run_step(const struct options *given, int nodes,
         .environment = environ,
         .tasks = ranks->tasks,
         .nodes = nodes,
+        .tasks_per_node = rank_seat_share(nodes, ranks->tasks),
         .grace_ms = ranks->grace_ms,
     };
     char host[RANK_ADDRESS_MAX];

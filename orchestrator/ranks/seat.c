@@ -60,7 +60,7 @@ static void first_node(const char *list, char name[RANK_ADDRESS_MAX])
 }
 
 /* "4(x2),1" gives 4 for the nodes 0 and 1, and 1 for 2; else 0. */
-static int tasks_on(const char *list, int node)
+static int count_on(const char *list, int node)
 {
     while (*list != '\0') {
         int tasks = 0, times = 1, length = 0, more = 0;
@@ -77,6 +77,20 @@ static int tasks_on(const char *list, int node)
         list += *list == ',';
     }
     return 0;
+}
+
+int rank_seat_share(int nodes, int tasks)
+{
+    const char *cpus = getenv("SLURM_JOB_CPUS_PER_NODE");
+    int each = read_variable("SLURM_CPUS_PER_TASK", CPUS_MAX);
+    int share = tasks / nodes + (tasks % nodes != 0);
+
+    for (int node = 0; node < nodes; node++) {
+        if (count_on(cpus != NULL ? cpus : "", node) / (each > 0 ? each : 1) <
+            share)
+            return 0;
+    }
+    return share;
 }
 
 int rank_seat_arrange(char name[RANK_ADDRESS_MAX], int *port, struct err *err)
@@ -115,7 +129,7 @@ int rank_seat_take(struct rank_meeting *meeting, struct err *err)
     meeting->nodes = read_variable("SLURM_STEP_NUM_NODES", NODES_MAX);
     meeting->node = read_variable("SLURM_NODEID", meeting->nodes - 1);
     meeting->local_tasks =
-        tasks_on(shares != NULL ? shares : "", meeting->node);
+        count_on(shares != NULL ? shares : "", meeting->node);
     if (meeting->first < 0 || meeting->first_local < 0 || meeting->node < 0 ||
         meeting->local_tasks <= meeting->first_local)
         return err_set(err, ERR_USAGE, "this process is no task of srun");

@@ -12,6 +12,10 @@
  * process is in; 1 where it is in none, or is itself a task of a step. */
 int rank_seat_nodes(void);
 
+/* How many of a new step's tasks each of its first nodes gets, so that they are
+ * divided evenly; 0 where the allocation has no room for that on each. */
+int rank_seat_share(int nodes, int tasks);
+
 /*
  * Where the ranks of a step meet that this process is about to start: the first
  * node's name, and a port that is free on this one now. "" for the name where

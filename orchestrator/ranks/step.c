@@ -115,6 +115,9 @@ static char **create_words(const struct rank_step_options *options)
     words[count++] = mem_copy_string("srun");
     words[count++] = mem_printf("--nodes=%d", options->nodes);
     words[count++] = mem_printf("--ntasks=%d", options->tasks);
+    if (options->tasks_per_node > 0)
+        words[count++] =
+            mem_printf("--ntasks-per-node=%d", options->tasks_per_node);
     if (cpus != NULL)
         words[count++] = mem_printf("--cpus-per-task=%s", cpus);
     words[count++] = mem_copy_string("--distribution=block");

@@ -20,6 +20,7 @@ struct rank_step_options {
     char *const *environment; /* NULL-ended */
     int tasks;                /* at least as many as nodes */
     int nodes;                /* at most those of the allocation */
+    int tasks_per_node;       /* 0: as srun distributes them */
     int64_t grace_ms;         /* within which a task ends its rank when told */
 };
 

@@ -19,6 +19,18 @@ LINE = re.compile(r"(\[rank \d+\] )?rank=(\d)/(\d) local=(\d)/(\d) at "
 WAIT = "while :; do sleep 0.05; done"
 
 
+def seats_of(folder, tasks):
+    """What each rank said: LOCAL_RANK, LOCAL_WORLD_SIZE, GPUs, node."""
+    seats = []
+    for rank in range(tasks):
+        words = (folder / f"rank-{rank}.log").read_text().splitlines()
+        _, told, _, local, share, _, _, gpus, node = \
+            LINE.match(words[-1]).groups()
+        assert int(told) == rank
+        seats.append((int(local), int(share), gpus, node))
+    return seats
+
+
 @pytest.fixture
 def in_job(cluster, smtune, write, tmp_path, build):
     """in_job(script, nodes=2, tasks=4): what a batch job wrote."""
@@ -146,6 +158,30 @@ def test_a_trial_of_several_nodes(smtune, experiment):
             assert json.loads(names) == ["algo-1", "algo-2"]
         assert nodes == {"n1", "n2"}
         assert hosts == {"algo-1", "algo-2"}
+
+
+@pytest.mark.parametrize("mode", ["job", "array"])
+def test_ranks_and_gpus_are_divided_evenly(smtune, experiment, transport, mode):
+    """Slurm alone would put seven ranks on the first node, and one on the
+    other: LOCAL_RANK would exceed the four GPUs."""
+    path = experiment(trials=1, executor={"mode": mode}, trial={
+        "command": ["sh", "-c", "echo loss=$SLURM_NTASKS_PER_NODE; "
+                                + SAY],
+        "resources": {"nodes": 2, "tasks": 8, "gpus": 8}})
+    smtune.ok("run", path)
+    assert [trial["value"] for trial in smtune.json("trials", "last")] == [4]
+    seats = seats_of(smtune.store / "runs/run/attempts/1-1", 8)
+    assert [(local, share) for local, share, *_ in seats] == [
+        (rank % 4, 4) for rank in range(8)]
+    assert [node for *_, node in seats] == ["n1"] * 4 + ["n2"] * 4
+    assert {gpus for _, _, gpus, _ in seats} == {"0,1,2,3"}
+
+
+def test_launch_divides_evenly_where_there_is_room(in_job):
+    said = in_job(f"smtune launch -n 6 --tag -- sh -c '{SAY}'",
+                  "--ntasks-per-node=8", tasks=16)
+    assert sorted(line.split()[3] for line in said.splitlines()) == [
+        f"local={local}/3" for local in (0, 0, 1, 1, 2, 2)]
 
 
 def test_a_trial_whose_rank_fails(smtune, experiment):

@@ -5,7 +5,7 @@
  * change here needs its counterpart there.
  *
  * No shell is involved, and every option is one word with `=`, so that no text
- * of a user becomes an option. Sizes are rounded up to Slurm's units. Variables
+ * of a user becomes an option. Variables
  * of the Slurm job that smtune itself runs in are removed, else sbatch would
  * take them as options; those that locate the cluster stay.
  */
@@ -45,31 +45,24 @@ void slurm_words_clear(struct slurm_words *words)
 
 /* -- sbatch ---------------------------------------------------------------*/
 
-static int64_t round_up(int64_t amount, int64_t unit)
-{
-    return amount / unit + (amount % unit != 0);
-}
-
 static void add_size(struct slurm_words *words,
                      const struct slurm_submission *submission)
 {
-    int nodes = submission->nodes > 0 ? submission->nodes : 1;
-    int tasks = submission->tasks > nodes ? submission->tasks : nodes;
+    const struct slurm_size size = slurm_size_of(submission);
 
-    slurm_words_add(words, "--nodes=%d", nodes);
-    slurm_words_add(words, "--ntasks=%d", tasks);
-    if (submission->cpus > 0)
-        slurm_words_add(words, "--cpus-per-task=%" PRId64,
-                        round_up(submission->cpus, tasks));
-    if (submission->gpus > 0)
-        slurm_words_add(words, "--gres=gpu:%" PRId64,
-                        round_up(submission->gpus, nodes));
-    if (submission->memory_bytes > 0)
-        slurm_words_add(words, "--mem=%" PRId64 "M",
-                        round_up(submission->memory_bytes, 1 << 20));
-    if (submission->time_ms > 0)
-        slurm_words_add(words, "--time=%" PRId64,
-                        round_up(submission->time_ms, 60000));
+    slurm_words_add(words, "--nodes=%d", size.nodes);
+    slurm_words_add(words, "--ntasks=%d", size.tasks);
+    /* Slurm would put as many tasks on the first node as it has CPUs. */
+    if (size.tasks_per_node > 0)
+        slurm_words_add(words, "--ntasks-per-node=%d", size.tasks_per_node);
+    if (size.cpus_per_task > 0)
+        slurm_words_add(words, "--cpus-per-task=%" PRId64, size.cpus_per_task);
+    if (size.gpus_per_node > 0)
+        slurm_words_add(words, "--gres=gpu:%" PRId64, size.gpus_per_node);
+    if (size.memory_mib > 0)
+        slurm_words_add(words, "--mem=%" PRId64 "M", size.memory_mib);
+    if (size.time_min > 0)
+        slurm_words_add(words, "--time=%" PRId64, size.time_min);
     if (submission->array > 0)
         slurm_words_add(words, "--array=0-%d", submission->array - 1);
 }

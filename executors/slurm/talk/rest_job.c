@@ -18,11 +18,6 @@
 #include "base/mem.h"
 #include "executors/slurm/talk/rest_impl.h"
 
-static int64_t round_up(int64_t amount, int64_t unit)
-{
-    return amount / unit + (amount % unit != 0);
-}
-
 static bool is_utf8(const char *text)
 {
     json_t *json = json_string(text);
@@ -66,18 +61,16 @@ static json_t *environment(bool is_bare)
 
 static void set_size(json_t *job, const struct slurm_submission *submission)
 {
-    int nodes = submission->nodes > 0 ? submission->nodes : 1;
-    int tasks = submission->tasks > nodes ? submission->tasks : nodes;
+    const struct slurm_size size = slurm_size_of(submission);
 
-    set_number(job, "nodes", nodes);
-    set_number(job, "tasks", tasks);
-    set_number(job, "cpus_per_task", round_up(submission->cpus, tasks));
-    set_number(job, "memory_per_node",
-               round_up(submission->memory_bytes, 1 << 20));
-    set_number(job, "time_limit", round_up(submission->time_ms, 60000));
-    if (submission->gpus > 0) {
-        char *gres =
-            mem_printf("gpu:%" PRId64, round_up(submission->gpus, nodes));
+    set_number(job, "nodes", size.nodes);
+    set_number(job, "tasks", size.tasks);
+    set_number(job, "tasks_per_node", size.tasks_per_node);
+    set_number(job, "cpus_per_task", size.cpus_per_task);
+    set_number(job, "memory_per_node", size.memory_mib);
+    set_number(job, "time_limit", size.time_min);
+    if (size.gpus_per_node > 0) {
+        char *gres = mem_printf("gpu:%" PRId64, size.gpus_per_node);
 
         set_text(job, "gres", gres);
         free(gres);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What both transports make of a submission: what it asks for, the path of its
- * log, and which variables are Slurm's own. */
+/* What both transports make of a submission: what it asks for, its size, the
+ * path of its log, and which variables are Slurm's own. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -31,6 +31,27 @@ struct slurm_ask slurm_asked(const struct slurm_submission *submission)
         ask.extra_count = own->extra_count;
     }
     return ask;
+}
+
+static int64_t round_up(int64_t amount, int64_t unit)
+{
+    return amount / unit + (amount % unit != 0);
+}
+
+struct slurm_size slurm_size_of(const struct slurm_submission *submission)
+{
+    int nodes = submission->nodes > 0 ? submission->nodes : 1;
+    int tasks = submission->tasks > nodes ? submission->tasks : nodes;
+
+    return (struct slurm_size){
+        .nodes = nodes,
+        .tasks = tasks,
+        .tasks_per_node = tasks > 1 ? (int)round_up(tasks, nodes) : 0,
+        .cpus_per_task = round_up(submission->cpus, tasks),
+        .gpus_per_node = round_up(submission->gpus, nodes),
+        .memory_mib = round_up(submission->memory_bytes, 1 << 20),
+        .time_min = round_up(submission->time_ms, 60000),
+    };
 }
 
 /* A backslash anywhere in it makes Slurm drop all that are no backslashes

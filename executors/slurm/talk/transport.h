@@ -149,6 +149,17 @@ struct slurm_transport *slurm_transport_create(
  * `extra` as a whole. */
 struct slurm_ask slurm_asked(const struct slurm_submission *submission);
 
+/* The size of a job as Slurm takes it, the same on each node; rounded up where
+ * it cannot be. 0: the default. */
+struct slurm_size {
+    int nodes, tasks;   /* at least 1 */
+    int tasks_per_node; /* 0: there is one task */
+    int64_t cpus_per_task, gpus_per_node;
+    int64_t memory_mib, time_min;
+};
+
+struct slurm_size slurm_size_of(const struct slurm_submission *submission);
+
 /* Which answer the controller's message is, in whatever text it comes; SILENT
  * for what is not known. */
 enum slurm_answer slurm_answer_of(const char *message);

@@ -110,6 +110,7 @@ static const struct {
     {"--mem", 0, "resources.memory"},
     {"--nodes", 'N', "resources.nodes"},
     {"--ntasks", 'n', "resources.tasks"},
+    {"--ntasks-per-node", 0, "resources.tasks and resources.nodes"},
     {"--open-mode", 0, NULL},
     {"--output", 'o', NULL},
     {"--parsable", 0, NULL},

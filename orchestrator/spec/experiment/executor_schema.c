@@ -322,7 +322,7 @@ const struct schema_key experiment_resource_keys[] = {
                "this number. If a program starts one thread per CPU of "
                "the machine, set its number of threads, for example with "
                "OMP_NUM_THREADS. With slurm, the CPUs of the job, of all "
-               "nodes and tasks together.",
+               "nodes and tasks together: a multiple of the number of tasks.",
         .fallback = "0; with slurm the default of the cluster",
         .example = "2",
     },
@@ -333,7 +333,9 @@ const struct schema_key experiment_resource_keys[] = {
         .min = 0,
         .max = GPUS_MAX_EACH,
         .doc = "GPUs that a trial uses; CUDA_VISIBLE_DEVICES lists them. "
-               "With slurm, those of all its nodes together.",
+               "With slurm, those of all its nodes together: a multiple of "
+               "the number of nodes. A node has no more ranks than GPUs, "
+               "because each rank uses the one that LOCAL_RANK selects.",
         .fallback = "0",
         .example = "1",
     },
@@ -342,8 +344,8 @@ const struct schema_key experiment_resource_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = NODES_MAX,
-        .doc = "For slurm: nodes that a trial uses. The ranks are "
-               "distributed over them.",
+        .doc = "For slurm: nodes that a trial uses. Ranks, GPUs and CPUs "
+               "are divided evenly among them.",
         .fallback = "1",
         .example = "2",
     },
@@ -352,7 +354,8 @@ const struct schema_key experiment_resource_keys[] = {
         .type = SCHEMA_INT,
         .min = 1,
         .max = RANK_GROUP_MAX,
-        .doc = "Ranks of a trial. Its command starts once per rank, with "
+        .doc = "Ranks of a trial, a multiple of its nodes. Its command starts "
+               "once per rank, with "
                "RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT "
                "in the environment, like with smtune launch. The ranks "
                "share the resources of the trial. Only rank 0 reports "

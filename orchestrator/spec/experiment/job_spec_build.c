@@ -158,9 +158,8 @@ void job_spec_build_setup(struct job_spec_build *t,
             add_lines(t->task, &node->items[i]->text, 1);
 }
 
-/* Those of the executor come first. */
-static void prepend_setup(struct job_spec *spec,
-                          const struct slurm_options *slurm)
+void job_spec_prepend_setup(struct job_spec *spec,
+                            const struct slurm_options *slurm)
 {
     const char **own = spec->setup;
     size_t count = spec->setup_count;
@@ -392,107 +391,6 @@ void job_spec_build_pools(struct job_spec_build *t, const struct conf_node *map)
     for (size_t i = 0; many->type == CONF_MAP && i < many->count; i++)
         add_share(t, many->keys[i],
                   conf_read_int(many, many->keys[i]->text, 1));
-}
-
-/* ---- what it takes, where it runs ---- */
-
-static void check_slots(const struct job_spec_build *t,
-                        const struct conf_node *resources,
-                        const struct executor_options *executor)
-{
-    const struct {
-        const char *key, *words;
-        int wanted, there;
-    } slots[] = {
-        {"cpus", "CPUs", t->task->resources.cpus, executor->cpus},
-        {"gpus", "GPUs", t->task->resources.gpus, executor->gpus},
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(slots); i++) {
-        const struct conf_node *node = conf_get(resources, slots[i].key);
-
-        if (node != NULL && slots[i].there >= 0 &&
-            slots[i].wanted > slots[i].there)
-            diags_add(t->build->diags, node->place, NULL,
-                      "out of range: %s takes %d %s, and the executor has %d",
-                      t->who, slots[i].wanted, slots[i].words, slots[i].there);
-    }
-}
-
-/* What `resources` leaves out is as the executor has it. */
-static void fill(struct resources *resources, const struct slurm_options *slurm,
-                 bool says_gpus)
-{
-    if (resources->nodes == 0)
-        resources->nodes = slurm->nodes;
-    if (resources->tasks == 0)
-        resources->tasks = slurm->tasks;
-    if (resources->gpus == 0 && !says_gpus)
-        resources->gpus = slurm->gpus;
-    if (resources->time_ms == 0)
-        resources->time_ms = slurm->time_ms;
-    if (resources->tasks == 0)
-        resources->tasks = resources->nodes;
-}
-
-static bool is_by_pilot(const struct resources *resources,
-                        const struct slurm_options *slurm)
-{
-    const char *mode = resources->slurm.mode;
-
-    if (mode == NULL && slurm != NULL)
-        mode = slurm->ask.mode;
-    return slurm != NULL && mode != NULL && strcmp(mode, "pilot") == 0;
-}
-
-/* What several nodes cannot be; NULL: nothing is wrong. */
-static char *find_node_fault(const struct job_spec_build *t,
-                             const struct executor_options *executor)
-{
-    const struct resources *resources = &t->task->resources;
-
-    if (strcmp(executor->name, "local") == 0 && resources->nodes > 1)
-        return mem_printf(
-            "out of range: %s takes %d nodes, and the executor local "
-            "has one ('executor: slurm' has more)",
-            t->who, resources->nodes);
-    if (resources->tasks < resources->nodes)
-        return mem_printf(
-            "out of range: %s takes %d nodes, and has ranks for %d: "
-            "each node needs one",
-            t->who, resources->nodes, resources->tasks);
-    if (is_by_pilot(resources, executor->slurm) && resources->tasks > 1)
-        return mem_printf(
-            "%s has %d ranks, and a pilot runs trials with one: use "
-            "mode job",
-            t->who, resources->tasks);
-    return NULL;
-}
-
-void job_spec_settle(const struct job_spec_build *t,
-                     const struct conf_node *map,
-                     const struct executor_options *executor)
-{
-    static const char *const keys[] = {"tasks", "nodes", "mode"};
-    struct resources *resources = &t->task->resources;
-    struct diag_place place = t->place;
-    char *fault;
-
-    if (executor->slurm != NULL)
-        prepend_setup(t->task, executor->slurm);
-    if (executor->slurm != NULL)
-        fill(resources, executor->slurm, conf_get(map, "gpus") != NULL);
-    if (resources->tasks == 0)
-        resources->tasks = resources->nodes > 0 ? resources->nodes : 1;
-    check_slots(t, map, executor);
-    fault = find_node_fault(t, executor);
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-        if (conf_get(map, keys[i]) != NULL)
-            place = conf_get(map, keys[i])->place;
-    }
-    if (fault != NULL)
-        diags_add(t->build->diags, place, NULL, "%s", fault);
-    free(fault);
 }
 
 /* ---- what the command makes use of ---- */

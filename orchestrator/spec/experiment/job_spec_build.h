@@ -40,6 +40,9 @@ void job_spec_build_interpreter(struct job_spec_build *t,
  * which job_spec_settle() puts first. */
 void job_spec_build_setup(struct job_spec_build *t,
                           const struct conf_node *node);
+/* Puts the executor's lines of bash before its own. */
+void job_spec_prepend_setup(struct job_spec *spec,
+                            const struct slurm_options *slurm);
 /* Where the command starts; NULL: where the run does. */
 void job_spec_build_workdir(struct job_spec_build *t,
                             const struct conf_node *node);
@@ -61,7 +64,8 @@ void job_spec_build_retries(struct job_spec_build *t,
 void job_spec_check_retries(const struct job_spec_build *t,
                             const struct conf_node *rules);
 /* After the resources, whose map is given: what they leave out is as the
- * executor has it. One that wants more than there is would wait for ever. */
+ * executor has it. One that wants more than there is would wait for ever, and
+ * what cannot be divided evenly among its nodes and ranks is an error. */
 void job_spec_settle(const struct job_spec_build *t,
                      const struct conf_node *map,
                      const struct executor_options *executor);

@@ -21,7 +21,7 @@ static const char *const names[] = {
     "SLURM_NODEID",        "SLURM_STEP_NUM_NODES",
     "SLURM_CPUS_ON_NODE",  "SLURM_STEP_TASKS_PER_NODE",
     "SLURM_CPUS_PER_TASK", "SLURM_LAUNCH_NODE_IPADDR",
-    "SMTUNE_CPUS",
+    "SMTUNE_CPUS",         "SLURM_JOB_CPUS_PER_NODE",
 };
 
 static int forget(void **state)
@@ -114,6 +114,32 @@ static void test_rank_seat__counts_the_tasks_of_a_node(void **state)
         assert_int_equal(rank_seat_take(&meeting, NULL),
                          cases[i].tasks > 0 ? 0 : -1);
         assert_int_equal(meeting.local_tasks, cases[i].tasks);
+    }
+}
+
+static void test_rank_seat__divides_tasks_where_each_node_has_room(void **state)
+{
+    static const struct {
+        const char *cpus, *each;
+        int nodes, tasks, share;
+    } cases[] = {
+        {"4(x2)", NULL, 2, 8, 4},  {"7,1", NULL, 2, 8, 0},
+        {"16(x2)", NULL, 2, 8, 4}, {"16(x2)", "4", 2, 8, 4},
+        {"16,12", "4", 2, 8, 0},   {"16(x2)", NULL, 2, 5, 3},
+        {"2(x3)", NULL, 2, 4, 2},  {"2", NULL, 2, 2, 0},
+        {"", NULL, 1, 1, 0},
+    };
+
+    (void)state;
+    assert_int_equal(rank_seat_share(2, 2), 0);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        setenv("SLURM_JOB_CPUS_PER_NODE", cases[i].cpus, 1);
+        if (cases[i].each != NULL)
+            setenv("SLURM_CPUS_PER_TASK", cases[i].each, 1);
+        else
+            unsetenv("SLURM_CPUS_PER_TASK");
+        assert_int_equal(rank_seat_share(cases[i].nodes, cases[i].tasks),
+                         cases[i].share);
     }
 }
 
@@ -215,6 +241,7 @@ int main(void)
         TEST(counts_the_nodes_of_an_allocation),
         TEST(finds_the_first_of_nodes),
         TEST(counts_the_tasks_of_a_node),
+        TEST(divides_tasks_where_each_node_has_room),
         TEST(takes_its_place_from_the_step),
         TEST(refuses_what_is_no_task),
         TEST(meets_on_the_first_node),
