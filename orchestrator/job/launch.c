@@ -202,17 +202,20 @@ static void start_as_ranks(struct launch *launch,
                            const struct resources *resources)
 {
     char *folder = fs_program_directory();
-    char *const before[] = {
-        fs_join(folder, "smtune"),
-        mem_copy_string("launch"),
-        mem_printf("--tasks=%d", resources->tasks),
-        mem_printf("--nodes=%d", resources->nodes > 1 ? resources->nodes : 1),
-        mem_printf("--grace=%" PRId64 "ms", resources->grace_ms),
-        mem_printf("--logs=%s", launch->directory),
-        mem_copy_string("--"),
-    };
+    int nodes = resources->nodes > 1 ? resources->nodes : 1;
+    char *before[8];
+    size_t count = 0;
 
-    put_in_front(launch, before, ARRAY_LEN(before));
+    before[count++] = fs_join(folder, "smtune");
+    before[count++] = mem_copy_string("launch");
+    before[count++] = mem_printf("--tasks=%d", resources->tasks);
+    before[count++] = mem_printf("--nodes=%d", nodes);
+    before[count++] = mem_printf("--grace=%" PRId64 "ms", resources->grace_ms);
+    before[count++] = mem_printf("--logs=%s", launch->directory);
+    if (resources->splits_gpus)
+        before[count++] = mem_copy_string("--split-gpus");
+    before[count++] = mem_copy_string("--");
+    put_in_front(launch, before, count);
     free(folder);
 }
 

@@ -68,15 +68,28 @@ void rank_gpu_share(int rank, int tasks, int count, int *first, int *end)
         *end = *first + 1;
 }
 
+/* Those that its allocation or its trial has are named, whatever the files of
+ * the machine say of them. */
+static int find_gpus(struct gpu gpus[GPUS_MAX])
+{
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+
+    return (int)(visible != NULL ? gpus_parse(visible, gpus)
+                                 : gpus_find("", NULL, gpus));
+}
+
+/* LOCAL_RANK is one of the GPUs that are seen: the rank is alone with its. */
 static void set_gpus(struct env_list *env, int rank, int tasks)
 {
     struct gpu gpus[GPUS_MAX];
     struct buf names = BUF_INIT;
-    int count = (int)gpus_find("", getenv("CUDA_VISIBLE_DEVICES"), gpus);
+    int count = find_gpus(gpus);
     int first, end;
 
     if (count == 0)
         return;
+    env_list_set(env, "LOCAL_RANK", "0");
+    env_list_set(env, "LOCAL_WORLD_SIZE", "1");
     rank_gpu_share(rank, tasks, count, &first, &end);
     for (int i = first; i < end; i++)
         buf_printf(&names, "%s%s", i > first ? "," : "", gpus[i].name);

@@ -34,6 +34,13 @@ def test_each_rank_knows_its_place(smtune):
                           f"[rank 2] 2/3 2/3 {at}"]
 
 
+def test_each_rank_may_see_its_own_gpus(smtune):
+    out = smtune.ok("launch", "-n", 2, "--split-gpus", *SHELL,
+                    "echo $CUDA_VISIBLE_DEVICES $LOCAL_RANK/$LOCAL_WORLD_SIZE",
+                    env={"CUDA_VISIBLE_DEVICES": "4,5,6,7"})
+    assert lines(out) == ["4,5 0/1", "[rank 1] 6,7 0/1"]
+
+
 def test_ranks_meet_at_the_address(smtune, write):
     write("meet.py", """
         import os, socket, time

@@ -177,6 +177,20 @@ def test_ranks_and_gpus_are_divided_evenly(smtune, experiment, transport, mode):
     assert {gpus for _, _, gpus, _ in seats} == {"0,1,2,3"}
 
 
+@pytest.mark.parametrize("nodes, tasks, gpus, seen", [
+    (2, 8, 8, ["0", "1", "2", "3"] * 2), (2, 4, 8, ["0,1", "2,3"] * 2),
+    (1, 4, 2, ["0", "0", "1", "1"])])
+def test_each_rank_sees_its_own_gpus(smtune, experiment, transport, nodes,
+                                     tasks, gpus, seen):
+    smtune.ok("run", experiment(trials=1, trial={
+        "command": ["sh", "-c", f"echo loss=1; {SAY}"],
+        "resources": {"nodes": nodes, "tasks": tasks, "gpus": gpus,
+                      "visible_gpus": "rank"}}))
+    seats = seats_of(smtune.store / "runs/run/attempts/1-1", tasks)
+    assert [names for _, _, names, _ in seats] == seen
+    assert {(local, share) for local, share, *_ in seats} == {(0, 1)}
+
+
 def test_launch_divides_evenly_where_there_is_room(in_job):
     said = in_job(f"smtune launch -n 6 --tag -- sh -c '{SAY}'",
                   "--ntasks-per-node=8", tasks=16)

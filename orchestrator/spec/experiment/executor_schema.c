@@ -38,6 +38,8 @@ const struct schema_key experiment_line_element = {
         .fallback = (otherwise), .example = "[--mail-type=FAIL, --exclusive]", \
     }
 
+static const char *const gpu_views[] = {"node", "rank", NULL};
+
 #define MODE_KEY(otherwise)                                                    \
     {                                                                          \
         .name = "mode", .type = SCHEMA_TEXT, .choices = modes,                 \
@@ -335,9 +337,22 @@ const struct schema_key experiment_resource_keys[] = {
         .doc = "GPUs that a trial uses; CUDA_VISIBLE_DEVICES lists them. "
                "With slurm, those of all its nodes together: a multiple of "
                "the number of nodes. A node has no more ranks than GPUs, "
-               "because each rank uses the one that LOCAL_RANK selects.",
+               "unless `visible_gpus` is rank.",
         .fallback = "0",
         .example = "1",
+    },
+    {
+        .name = "visible_gpus",
+        .type = SCHEMA_TEXT,
+        .choices = gpu_views,
+        .doc = "The GPUs that each rank sees. With node, those of its whole "
+               "node: LOCAL_RANK selects one. With rank, only its own: as "
+               "many as others have, or one that several ranks share. "
+               "CUDA_VISIBLE_DEVICES lists them, LOCAL_RANK is 0 and "
+               "LOCAL_WORLD_SIZE is 1, as if each rank had a machine of its "
+               "own.",
+        .fallback = "node",
+        .example = "rank",
     },
     {
         .name = "nodes",

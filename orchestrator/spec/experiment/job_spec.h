@@ -25,6 +25,7 @@ struct resources {
     int gpus;
     int nodes;            /* machines of a cluster, 0: not said */
     int tasks;            /* ranks that the command is started as, over all */
+    bool splits_gpus;     /* each rank sees its own GPUs alone */
     int64_t memory_bytes; /* 0: no limit */
     int64_t time_ms;      /* 0: no limit */
     int64_t grace_ms;

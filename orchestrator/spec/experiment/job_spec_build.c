@@ -354,6 +354,8 @@ void job_spec_build_resources(struct job_spec_build *t,
     resources->gpus = (int)conf_read_int(map, "gpus", 0);
     resources->nodes = (int)conf_read_int(map, "nodes", 0);
     resources->tasks = (int)conf_read_int(map, "tasks", 0);
+    resources->splits_gpus =
+        strcmp(conf_read_text(map, "visible_gpus", "node"), "rank") == 0;
     resources->memory_bytes = conf_read_bytes(map, "memory", 0);
     resources->time_ms = conf_read_ms(map, "time", 0);
     resources->grace_ms = conf_read_ms(map, "grace", 30000);

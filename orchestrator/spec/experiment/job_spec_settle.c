@@ -138,13 +138,18 @@ static struct fault find_uneven(const struct job_spec_build *t,
     return (struct fault){0};
 }
 
-/* Each rank uses the GPU that its LOCAL_RANK selects. */
+/* Each rank uses the GPU that its LOCAL_RANK selects, or sees its own alone. */
 static struct fault find_rank_fault(const struct job_spec_build *t)
 {
     const struct resources *resources = &t->task->resources;
     const int nodes = resources->nodes > 1 ? resources->nodes : 1;
     const int ranks = resources->tasks / nodes, gpus = resources->gpus / nodes;
 
+    if (gpus > 0 && resources->splits_gpus)
+        return gpus % ranks == 0 || ranks % gpus == 0
+                   ? (struct fault){0}
+                   : uneven(t, "gpus", "GPUs", resources->gpus,
+                            resources->tasks, "ranks");
     if (gpus == 0 || ranks <= gpus)
         return (struct fault){0};
     return (struct fault){
@@ -154,8 +159,8 @@ static struct fault find_rank_fault(const struct job_spec_build *t)
                        "LOCAL_RANK would exceed the GPUs that a rank sees",
                        t->who, ranks, gpus, units_plural(gpus),
                        nodes > 1 ? "each node" : "its node"),
-        .help = mem_printf("use gpus: %d or tasks: %d", resources->tasks,
-                           resources->gpus)};
+        .help = mem_printf("use gpus: %d, tasks: %d, or visible_gpus: rank",
+                           resources->tasks, resources->gpus)};
 }
 
 static struct fault find_fault(const struct job_spec_build *t,

@@ -68,6 +68,42 @@ static void test_rank_env__shares_a_trials_cpus(void **state)
     assert_true(meeting.threads >= 1);
 }
 
+static void test_rank_env__local_rank_is_a_gpu_that_is_seen(void **state)
+{
+    static const struct {
+        const char *visible, *seen, *local_rank, *local_size;
+        bool splits;
+    } cases[] = {
+        {"0,1,2,3", "2,3", "0", "1", true},       {"4", "4", "0", "1", true},
+        {"GPU-a,GPU-b", "GPU-b", "0", "1", true}, {"", NULL, "1", "2", true},
+        {"0,1,2,3", NULL, "1", "2", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct rank_meeting meeting = {.tasks = 2,
+                                             .local_tasks = 2,
+                                             .nodes = 1,
+                                             .split_gpus = cases[i].splits};
+        struct env_list env = {0};
+        const char *seen;
+
+        setenv("CUDA_VISIBLE_DEVICES", cases[i].visible, 1);
+        rank_env_set(&env, &meeting, 1);
+        seen = env_list_get(&env, "CUDA_VISIBLE_DEVICES");
+        assert_true((seen == NULL) == (cases[i].seen == NULL));
+        if (seen != NULL)
+            assert_string_equal(seen, cases[i].seen);
+        assert_string_equal(env_list_get(&env, "RANK"), "1");
+        assert_string_equal(env_list_get(&env, "LOCAL_RANK"),
+                            cases[i].local_rank);
+        assert_string_equal(env_list_get(&env, "LOCAL_WORLD_SIZE"),
+                            cases[i].local_size);
+        env_list_clear(&env);
+    }
+    unsetenv("CUDA_VISIBLE_DEVICES");
+}
+
 static void test_rank_env__shares_gpus(void **state)
 {
     static const struct {
@@ -95,6 +131,7 @@ int main(void)
         cmocka_unit_test(test_rank_env__names_each_rank),
         cmocka_unit_test(test_rank_env__leaves_a_choice_of_threads),
         cmocka_unit_test(test_rank_env__shares_a_trials_cpus),
+        cmocka_unit_test(test_rank_env__local_rank_is_a_gpu_that_is_seen),
         cmocka_unit_test(test_rank_env__shares_gpus),
     };
 
