@@ -96,6 +96,7 @@ struct attempt_place {
 struct slurm_ask {
     const char *partition, *account, *qos, *constraint, *reservation;
     const char *mode;         /* auto, job, array, pilot */
+    const char *gpu_type;     /* of an attempt's GPUs */
     const char *const *extra; /* further options of sbatch, [extra_count] */
     size_t extra_count;
 };

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/json.h"
@@ -22,6 +23,7 @@
 #include "orchestrator/search/dry_run.h"
 #include "orchestrator/search/search_space.h"
 #include "orchestrator/spec/experiment/experiment.h"
+#include "orchestrator/spec/experiment/gpus.h"
 #include "orchestrator/spec/experiment/setting_json.h"
 #include "orchestrator/spec/spec.h"
 #include "store/store.h"
@@ -98,6 +100,7 @@ static void print_resources(const struct experiment *experiment)
 {
     const struct resources *resources = &experiment->task.resources;
     struct buf words = BUF_INIT;
+    char *gpus = gpus_words(resources);
     char text[32];
 
     slurm_word_list(&experiment->executor, &resources->slurm, &words);
@@ -108,8 +111,9 @@ static void print_resources(const struct experiment *experiment)
         printf(", %d nodes", resources->nodes);
     if (resources->cpus > 0)
         printf(", %d CPU%s", resources->cpus, resources->cpus == 1 ? "" : "s");
-    if (resources->gpus > 0)
-        printf(", %d GPU%s", resources->gpus, resources->gpus == 1 ? "" : "s");
+    if (gpus != NULL)
+        printf(", %s", gpus);
+    free(gpus);
     if (resources->tasks > 1)
         printf(", %d ranks", resources->tasks);
     if (resources->memory_bytes > 0) {

@@ -53,9 +53,10 @@ static json_t *pools_json(const struct workflow *workflow,
 
 static json_t *resources_json(const struct resources *resources)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "cpus",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "cpus",
                      json_int_unless(resources->cpus, 0), "gpus",
-                     json_int_unless(resources->gpus, 0), "nodes",
+                     json_int_unless(resources->gpus, 0), "gpu_type",
+                     json_from_text(resources->slurm.gpu_type), "nodes",
                      json_int_unless(resources->nodes, 0), "tasks",
                      json_int_unless(resources->tasks, 0), "memory_bytes",
                      json_int_unless(resources->memory_bytes, 0), "time_ms",

@@ -76,6 +76,7 @@ static void keep_ask(struct arena *arena, struct slurm_ask *ask,
     ask->constraint = keep(arena, from->constraint);
     ask->reservation = keep(arena, from->reservation);
     ask->mode = keep(arena, from->mode);
+    ask->gpu_type = keep(arena, from->gpu_type);
     ask->extra =
         (const char *const *)keep_list(arena, from->extra, from->extra_count);
     ask->extra_count = from->extra_count;

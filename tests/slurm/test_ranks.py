@@ -191,6 +191,25 @@ def test_each_rank_sees_its_own_gpus(smtune, experiment, transport, nodes,
     assert {(local, share) for local, share, *_ in seats} == {(0, 1)}
 
 
+@pytest.mark.parametrize("mode", ["job", "array", "pilot"])
+def test_gpus_of_a_type(smtune, experiment, transport, mode):
+    smtune.ok("run", experiment(trials=3, executor={"mode": mode}, trial={
+        "shell": "scontrol show job $SLURM_JOB_ID; "
+                 "echo seen=$CUDA_VISIBLE_DEVICES; echo loss=1",
+        "resources": {"gpus": {"fake": 2}}}))
+    for number in 1, 2, 3:
+        said = smtune.ok("logs", "run", number)
+        assert re.search(r"TresPerNode=gres[:/]gpu:fake:[24]", said), said
+        assert re.search(r"^seen=\d,\d$", said, re.M)
+
+
+def test_a_type_that_the_cluster_lacks(smtune, experiment, transport):
+    smtune("run", experiment(trials=1, trial={
+        "command": ["echo", "loss=1"], "resources": {"gpus": "a100:1"}}))
+    [trial] = smtune.json("trials", "last")
+    assert trial["cause"] == "launch_error"
+
+
 def test_launch_divides_evenly_where_there_is_room(in_job):
     said = in_job(f"smtune launch -n 6 --tag -- sh -c '{SAY}'",
                   "--ntasks-per-node=8", tasks=16)

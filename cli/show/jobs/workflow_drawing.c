@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/term/term.h"
+#include "orchestrator/spec/experiment/gpus.h"
 #include "orchestrator/spec/workflow/workflow.h"
 
 int64_t workflow_step_copies(const struct step *step)
@@ -53,12 +54,15 @@ static void add_resources(struct buf *out, const struct resources *resources)
 {
     const char *const words[] = {resources->slurm.partition,
                                  resources->slurm.mode};
+    char *gpus = gpus_words(resources);
     char time[32];
 
     add_count(out, resources->nodes > 1 ? resources->nodes : 0, "node");
     add_count(out, resources->tasks > 1 ? resources->tasks : 0, "rank");
     add_count(out, resources->cpus > 1 ? resources->cpus : 0, "CPU");
-    add_count(out, resources->gpus, "GPU");
+    if (gpus != NULL)
+        add_part(out, gpus);
+    free(gpus);
     if (resources->time_ms > 0) {
         units_format_duration(resources->time_ms, time, sizeof(time));
         add_part(out, time);

@@ -126,8 +126,9 @@ void pilot_kind_of(const struct slurm_ask *ask, struct buf *kind)
 {
     static const struct slurm_ask none;
     const struct slurm_ask *its = ask != NULL ? ask : &none;
-    const char *const texts[] = {its->partition, its->account, its->qos,
-                                 its->constraint, its->reservation};
+    const char *const texts[] = {its->partition,   its->account,
+                                 its->qos,         its->constraint,
+                                 its->reservation, its->gpu_type};
     size_t last = ARRAY_LEN(texts);
 
     while (last > 0 && texts[last - 1] == NULL)

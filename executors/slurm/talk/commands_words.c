@@ -49,6 +49,7 @@ static void add_size(struct slurm_words *words,
                      const struct slurm_submission *submission)
 {
     const struct slurm_size size = slurm_size_of(submission);
+    char *gres = slurm_gres_of(submission);
 
     slurm_words_add(words, "--nodes=%d", size.nodes);
     slurm_words_add(words, "--ntasks=%d", size.tasks);
@@ -57,8 +58,9 @@ static void add_size(struct slurm_words *words,
         slurm_words_add(words, "--ntasks-per-node=%d", size.tasks_per_node);
     if (size.cpus_per_task > 0)
         slurm_words_add(words, "--cpus-per-task=%" PRId64, size.cpus_per_task);
-    if (size.gpus_per_node > 0)
-        slurm_words_add(words, "--gres=gpu:%" PRId64, size.gpus_per_node);
+    if (gres != NULL)
+        slurm_words_add(words, "--gres=%s", gres);
+    free(gres);
     if (size.memory_mib > 0)
         slurm_words_add(words, "--mem=%" PRId64 "M", size.memory_mib);
     if (size.time_min > 0)

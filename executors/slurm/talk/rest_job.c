@@ -62,6 +62,7 @@ static json_t *environment(bool is_bare)
 static void set_size(json_t *job, const struct slurm_submission *submission)
 {
     const struct slurm_size size = slurm_size_of(submission);
+    char *gres = slurm_gres_of(submission);
 
     set_number(job, "nodes", size.nodes);
     set_number(job, "tasks", size.tasks);
@@ -69,12 +70,8 @@ static void set_size(json_t *job, const struct slurm_submission *submission)
     set_number(job, "cpus_per_task", size.cpus_per_task);
     set_number(job, "memory_per_node", size.memory_mib);
     set_number(job, "time_limit", size.time_min);
-    if (size.gpus_per_node > 0) {
-        char *gres = mem_printf("gpu:%" PRId64, size.gpus_per_node);
-
-        set_text(job, "gres", gres);
-        free(gres);
-    }
+    set_text(job, "gres", gres);
+    free(gres);
     if (submission->array > 0) {
         char *tasks_text = mem_printf("0-%d", submission->array - 1);
 

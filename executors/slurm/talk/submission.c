@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What both transports make of a submission: what it asks for, its size, the
  * path of its log, and which variables are Slurm's own. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/compiler.h"
+#include "base/mem.h"
 #include "executors/slurm/talk/transport.h"
 
 static const char *first(const char *own, const char *fallback)
@@ -26,6 +28,7 @@ struct slurm_ask slurm_asked(const struct slurm_submission *submission)
     ask.constraint = first(own->constraint, ask.constraint);
     ask.reservation = first(own->reservation, ask.reservation);
     ask.mode = first(own->mode, ask.mode);
+    ask.gpu_type = own->gpu_type;
     if (own->extra_count > 0) {
         ask.extra = own->extra;
         ask.extra_count = own->extra_count;
@@ -52,6 +55,18 @@ struct slurm_size slurm_size_of(const struct slurm_submission *submission)
         .memory_mib = round_up(submission->memory_bytes, 1 << 20),
         .time_min = round_up(submission->time_ms, 60000),
     };
+}
+
+char *slurm_gres_of(const struct slurm_submission *submission)
+{
+    const struct slurm_ask ask = slurm_asked(submission);
+    int64_t gpus = slurm_size_of(submission).gpus_per_node;
+
+    if (gpus == 0)
+        return NULL;
+    return mem_printf("gpu:%s%s%" PRId64,
+                      ask.gpu_type != NULL ? ask.gpu_type : "",
+                      ask.gpu_type != NULL ? ":" : "", gpus);
 }
 
 /* A backslash anywhere in it makes Slurm drop all that are no backslashes

@@ -160,6 +160,10 @@ struct slurm_size {
 
 struct slurm_size slurm_size_of(const struct slurm_submission *submission);
 
+/* The GPUs of a node as Slurm names them, "gpu:a100:2"; NULL: none. The
+ * caller's to free. */
+char *slurm_gres_of(const struct slurm_submission *submission);
+
 /* Which answer the controller's message is, in whatever text it comes; SILENT
  * for what is not known. */
 enum slurm_answer slurm_answer_of(const char *message);

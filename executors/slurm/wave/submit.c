@@ -35,7 +35,7 @@ static bool is_same_ask(const struct slurm_ask *a, const struct slurm_ask *b)
         !is_same(a->account, b->account) || !is_same(a->qos, b->qos) ||
         !is_same(a->constraint, b->constraint) ||
         !is_same(a->reservation, b->reservation) ||
-        a->extra_count != b->extra_count)
+        !is_same(a->gpu_type, b->gpu_type) || a->extra_count != b->extra_count)
         return false;
     for (size_t i = 0; i < a->extra_count; i++) {
         if (strcmp(a->extra[i], b->extra[i]) != 0)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "executors/executor.h"
 #include "orchestrator/spec/experiment/experiment_impl.h"
+#include "orchestrator/spec/experiment/gpus.h"
 
 /* The keys `executor` of both kinds of file, and `resources` of what it is to
  * run; some are keys of both. */
 
 #define TIME_MAX (3650 * DAY_S)
 
-enum { CPUS_MAX = 4096, GPUS_MAX_EACH = 1024, NODES_MAX = 1024 };
+enum { CPUS_MAX = 4096, NODES_MAX = 1024 };
 
 static const char *const cgroup_uses[] = {"auto", "off", NULL};
 static const char *const modes[] = {"auto", "job", "array", "pilot", NULL};
@@ -331,10 +332,11 @@ const struct schema_key experiment_resource_keys[] = {
     {
         .name = "gpus",
         .known_as = "gpu",
-        .type = SCHEMA_INT,
+        .type = SCHEMA_INT | SCHEMA_TEXT | SCHEMA_ANY_MAP,
         .min = 0,
         .max = GPUS_MAX_EACH,
         .doc = "GPUs that a trial uses; CUDA_VISIBLE_DEVICES lists them. "
+               "`a100:2` or `{a100: 2}` asks Slurm for GPUs of a type. "
                "With slurm, those of all its nodes together: a multiple of "
                "the number of nodes. A node has no more ranks than GPUs, "
                "unless `visible_gpus` is rank.",

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "orchestrator/spec/experiment/command_check.h"
 #include "orchestrator/spec/experiment/executor_build.h"
+#include "orchestrator/spec/experiment/gpus.h"
 #include "orchestrator/spec/experiment/shebang.h"
 
 /* Whether templates may be compiled, and this one's names are known. */
@@ -348,10 +349,9 @@ void job_spec_build_resources(struct job_spec_build *t,
                               const struct conf_node *map)
 {
     struct resources *resources = &t->task->resources;
-    char *what = schema_label(t->what, "resources");
+    char *what = schema_label(t->what, "resources"), *gpus;
 
     resources->cpus = (int)conf_read_int(map, "cpus", 0);
-    resources->gpus = (int)conf_read_int(map, "gpus", 0);
     resources->nodes = (int)conf_read_int(map, "nodes", 0);
     resources->tasks = (int)conf_read_int(map, "tasks", 0);
     resources->splits_gpus =
@@ -360,6 +360,9 @@ void job_spec_build_resources(struct job_spec_build *t,
     resources->time_ms = conf_read_ms(map, "time", 0);
     resources->grace_ms = conf_read_ms(map, "grace", 30000);
     executor_build_ask(t->build, map, what, &resources->slurm);
+    gpus = schema_label(what, "gpus");
+    gpus_build(t->build, conf_get(map, "gpus"), gpus, resources);
+    free(gpus);
     free(what);
 }
 

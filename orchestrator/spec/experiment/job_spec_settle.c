@@ -98,6 +98,15 @@ static struct fault find_node_fault(const struct job_spec_build *t,
                 "%s has %d ranks, and a pilot runs trials with one: use "
                 "mode job",
                 t->who, resources->tasks)};
+    if (strcmp(executor->name, "local") == 0 &&
+        resources->slurm.gpu_type != NULL)
+        return (struct fault){
+            .key = "gpus",
+            .text = mem_printf("%s takes GPUs of type '%s', and the executor "
+                               "local has GPUs without types",
+                               t->who, resources->slurm.gpu_type),
+            .help = mem_printf("use gpus: %d, or executor: slurm",
+                               resources->gpus)};
     return (struct fault){0};
 }
 

@@ -56,6 +56,54 @@ static void test_job__asks_for_no_more_than_is_wanted(void **state)
                 "\"no_requeue\":true,\"nodes\":1,\"tasks\":1}}");
 }
 
+static void assert_gres(const char *type, int nodes, int gpus, int version,
+                        const char *key, const char *expected)
+{
+    const struct slurm_ask ask = {.gpu_type = type};
+    struct slurm_submission it = least;
+    json_t *body;
+
+    it.ask = &ask;
+    it.nodes = nodes;
+    it.gpus = gpus;
+    body = slurm_rest_job_adapt(slurm_rest_job(&it), version);
+    assert_string_equal(
+        json_string_value(json_object_get(json_object_get(body, "job"), key)),
+        expected);
+    json_decref(body);
+}
+
+static void test_job__names_the_gpus_of_a_node(void **state)
+{
+    (void)state;
+    assert_gres(NULL, 2, 4, 38, "gres", "gpu:2");
+    assert_gres("a100", 2, 4, 38, "gres", "gpu:a100:2");
+    assert_gres("a100", 1, 1, 41, "tres_per_node", "gres/gpu:a100:1");
+}
+
+static void test_job__divides_its_tasks(void **state)
+{
+    struct slurm_submission it = least;
+    struct slurm_size size;
+
+    (void)state;
+    it.nodes = 2;
+    it.tasks = 8;
+    it.gpus = 8;
+    it.cpus = 16;
+    size = slurm_size_of(&it);
+    assert_int_equal(size.tasks_per_node, 4);
+    assert_int_equal(size.gpus_per_node, 4);
+    assert_int_equal(size.cpus_per_task, 2);
+    /* A retry may have scaled what was even. */
+    it.gpus = 9;
+    it.cpus = 17;
+    size = slurm_size_of(&it);
+    assert_int_equal(size.gpus_per_node, 5);
+    assert_int_equal(size.cpus_per_task, 3);
+    assert_int_equal(slurm_size_of(&least).tasks_per_node, 0);
+}
+
 static void test_job__is_said_as_utf8_alone(void **state)
 {
     struct slurm_submission it = least;
@@ -96,6 +144,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_job__asks_for_no_more_than_is_wanted),
+        cmocka_unit_test(test_job__names_the_gpus_of_a_node),
+        cmocka_unit_test(test_job__divides_its_tasks),
         cmocka_unit_test(test_job__is_said_as_utf8_alone),
         cmocka_unit_test(test_job__takes_variables_alone_from_the_environment),
     };

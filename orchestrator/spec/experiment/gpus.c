@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The item of `gpus` has several forms: 2, a100:2 as Slurm writes it, and
+ * {a100: 2}. The schema lets any text and any map through; their contents are
+ * checked here. One type is possible: GPUs of two types on a node could not be
+ * divided among ranks that are all the same.
+ */
+#include "orchestrator/spec/experiment/gpus.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+
+/* Of text that is no TYPE:NUMBER. */
+static void refuse(struct build *build, const struct conf_node *node,
+                   const char *label)
+{
+    bool is_map = node->type == CONF_MAP;
+    const char *quote = is_map ? "" : "'";
+
+    diags_add(build->diags, node->place, "such as 2 or a100:2",
+              "type mismatch: %s must be a number or TYPE:NUMBER, not %s%s%s",
+              label, quote, is_map ? "a map of another form" : node->text,
+              quote);
+}
+
+/* Letters, digits, '_', '-' and '.': what Slurm's names of types have. */
+static bool is_type(const char *text, size_t length)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
+
+    return length > 0 && strspn(text, letters) >= length;
+}
+
+/* 0: it is none from 1 to the most. */
+static int read_count(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    long count = digits < 6 ? strtol(text, NULL, 10) : 0;
+
+    return digits > 0 && text[digits] == '\0' && count <= GPUS_MAX_EACH
+               ? (int)count
+               : 0;
+}
+
+static void read_text(struct build *build, const struct conf_node *node,
+                      const char *label, struct resources *resources)
+{
+    size_t length = strcspn(node->text, ":");
+
+    if (node->text[length] == ':')
+        resources->gpus = read_count(node->text + length + 1);
+    if (resources->gpus == 0 || !is_type(node->text, length)) {
+        refuse(build, node, label);
+        return;
+    }
+    resources->slurm.gpu_type =
+        build_take(build->file, mem_copy_bytes(node->text, length));
+}
+
+static void read_map(struct build *build, const struct conf_node *map,
+                     const char *label, struct resources *resources)
+{
+    const struct conf_node *type = map->count > 0 ? map->keys[0] : NULL;
+
+    if (map->count != 1) {
+        diags_add(build->diags,
+                  map->count > 1 ? map->keys[1]->place : map->place, NULL,
+                  "%s must have one type of GPU, not %zu", label, map->count);
+        return;
+    }
+    if (map->items[0]->type == CONF_INT)
+        resources->gpus = read_count(map->items[0]->text);
+    if (resources->gpus == 0 || !is_type(type->text, strlen(type->text)))
+        refuse(build, map, label);
+    else
+        resources->slurm.gpu_type = type->text;
+}
+
+void gpus_build(struct build *build, const struct conf_node *node,
+                const char *label, struct resources *resources)
+{
+    if (node == NULL)
+        return;
+    if (node->type == CONF_INT)
+        resources->gpus = (int)node->integer;
+    else if (node->type == CONF_TEXT)
+        read_text(build, node, label, resources);
+    else if (node->type == CONF_MAP)
+        read_map(build, node, label, resources);
+}
+
+char *gpus_words(const struct resources *resources)
+{
+    const char *type = resources->slurm.gpu_type;
+
+    if (resources->gpus == 0)
+        return NULL;
+    return mem_printf("%d %s%sGPU%s", resources->gpus, type != NULL ? type : "",
+                      type != NULL ? " " : "", units_plural(resources->gpus));
+}
