@@ -51,11 +51,18 @@ static json_t *pools_json(const struct workflow *workflow,
     return pools;
 }
 
+static json_t *gpus_json(const struct resources *resources)
+{
+    return resources->gpu_permille > 0
+               ? json_real((double)resources->gpu_permille / 1000)
+               : json_int_unless(resources->gpus, 0);
+}
+
 static json_t *resources_json(const struct resources *resources)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "cpus",
                      json_int_unless(resources->cpus, 0), "gpus",
-                     json_int_unless(resources->gpus, 0), "gpu_type",
+                     gpus_json(resources), "gpu_type",
                      json_from_text(resources->slurm.gpu_type), "nodes",
                      json_int_unless(resources->nodes, 0), "tasks",
                      json_int_unless(resources->tasks, 0), "memory_bytes",

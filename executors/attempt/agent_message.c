@@ -18,7 +18,7 @@ struct start {
     int64_t attempt;
     int64_t memory_bytes, time_ms, grace_ms, warn_before_ms;
     int64_t amounts[ATTEMPT_POOLS_MAX], sizes[ATTEMPT_POOLS_MAX];
-    int32_t cpus, gpus, warn_signal;
+    int32_t cpus, gpus, gpu_permille, warn_signal;
     uint32_t pool_count, argument_count, variable_count;
 };
 
@@ -63,6 +63,7 @@ int agent_put_start(struct buf *out, const struct attempt_spec *spec,
                           .warn_before_ms = spec->warn_before_ms,
                           .cpus = spec->cpus,
                           .gpus = spec->gpus,
+                          .gpu_permille = spec->gpu_permille,
                           .warn_signal = spec->warn_signal};
     struct header header = {0, AGENT_START};
     size_t at = out->length, length;
@@ -162,6 +163,7 @@ static void fill_spec(struct attempt_request *request,
                                   .argv = request->strings,
                                   .cpus = start->cpus,
                                   .gpus = start->gpus,
+                                  .gpu_permille = start->gpu_permille,
                                   .memory_bytes = start->memory_bytes,
                                   .time_ms = start->time_ms,
                                   .grace_ms = start->grace_ms,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "executors/attempt/kind.h"
 
 static int compare_attempts(const void *a, const void *b)
 {
@@ -75,7 +76,7 @@ static void count_slots(struct in_flight *in_flight,
                         const struct flight *flight)
 {
     in_flight->cpus += flight->cpus;
-    in_flight->gpus += flight->gpus;
+    in_flight->gpu_permille += flight->gpu_permille;
 }
 
 void in_flight_add(struct in_flight *in_flight, const struct attempt_spec *spec,
@@ -88,7 +89,7 @@ void in_flight_add(struct in_flight *in_flight, const struct attempt_spec *spec,
     flight->time_ms = spec->time_ms;
     flight->grace_ms = spec->grace_ms;
     flight->cpus = spec->cpus;
-    flight->gpus = spec->gpus;
+    flight->gpu_permille = executor_gpu_permille(spec);
     flight->warn_signal = spec->warn_signal;
     flight->warn_before_ms = spec->warn_before_ms;
     add_pools(in_flight, flight, spec);
@@ -140,7 +141,7 @@ void in_flight_remove(struct in_flight *in_flight, struct flight *flight)
         in_flight->last = flight->before;
     in_flight_note_start(in_flight, flight);
     in_flight->cpus -= flight->cpus;
-    in_flight->gpus -= flight->gpus;
+    in_flight->gpu_permille -= flight->gpu_permille;
     remove_pools(in_flight, flight);
     free(flight->directory);
     free(flight);

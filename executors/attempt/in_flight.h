@@ -23,7 +23,8 @@ struct flight {
     char *directory;
     int64_t time_ms, grace_ms, warn_before_ms;
     int warn_signal;
-    int cpus, gpus;
+    int cpus;
+    int64_t gpu_permille;
     struct flight_pool *pools; /* [pool_count] */
     size_t pool_count;
     bool has_started;
@@ -40,7 +41,8 @@ struct in_flight {
     /* That they take, or wait for. One that takes from pools as well may wait
      * for these, and the others pass it by, so it counts when it has started.
      */
-    int cpus, gpus;
+    int cpus;
+    int64_t gpu_permille;
     struct flight_pool *pools; /* [pool_count], of all of them together */
     size_t pool_count;
 };

@@ -5,6 +5,12 @@
 
 #include "base/units.h"
 
+int64_t executor_gpu_permille(const struct attempt_spec *spec)
+{
+    return spec->gpu_permille > 0 ? spec->gpu_permille
+                                  : INT64_C(1000) * spec->gpus;
+}
+
 int executor_check_pools(const struct attempt_spec *spec, struct err *err)
 {
     if (spec->pool_count > ATTEMPT_POOLS_MAX)

@@ -340,7 +340,8 @@ static uint32_t lacking(const struct local *local,
     if (spec->cpus > 0 && in_flight->cpus + spec->cpus > local->setup.cpus)
         lacks |= LACKS_CPUS;
     if (spec->gpus > 0 &&
-        in_flight->gpus + spec->gpus > (int)local->setup.gpu_count)
+        in_flight->gpu_permille + executor_gpu_permille(spec) >
+            INT64_C(1000) * local->setup.gpu_count)
         lacks |= LACKS_GPUS;
     for (size_t i = 0; i < spec->pool_count; i++) {
         const struct attempt_pool *pool = &spec->pools[i];

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "executors/machine/gpu_parts.h"
 
 /*
  * Whoever was refused holds a shared lock on the file `waiting` of the
@@ -37,10 +38,19 @@ struct pool {
     size_t count;
 };
 
+/* Parts of a GPU, of which several may be held at once. */
+struct share {
+    int64_t holder;
+    size_t gpu;
+    uint64_t parts; /* gpu_parts.h */
+};
+
 struct slots {
     struct place machine;
     struct slot *cpus;
-    struct slot *gpus;
+    struct slot *gpus; /* whole ones; those with shares have no holder */
+    struct share *shares;
+    size_t share_count, share_capacity;
     struct gpu *gpu_names;
     size_t cpu_count;
     size_t gpu_count;
@@ -198,16 +208,106 @@ static int64_t take_numbered(const struct place *place, struct slot *slots,
     return taken;
 }
 
+/* ---- GPUs ---- */
+
+/* A GPU's file is locked by who has all of it, and for reading by all that have
+ * parts of it. Parts are taken from the first GPU that has enough, so that the
+ * others stay whole. */
+
+static uint64_t shared_parts(const struct slots *slots, size_t gpu)
+{
+    uint64_t parts = 0;
+
+    for (size_t i = 0; i < slots->share_count; i++) {
+        if (slots->shares[i].gpu == gpu)
+            parts |= slots->shares[i].parts;
+    }
+    return parts;
+}
+
+static void print_gpu_file(const struct slots *slots, size_t gpu,
+                           char name[GPU_NAME_MAX + 8])
+{
+    snprintf(name, GPU_NAME_MAX + 8, "gpu-%s", slots->gpu_names[gpu].name);
+}
+
 static int take_gpus(struct slots *slots, int64_t holder, int wanted)
 {
     char name[GPU_NAME_MAX + 8];
     int taken = 0;
 
     for (size_t i = 0; i < slots->gpu_count && taken < wanted; i++) {
-        snprintf(name, sizeof(name), "gpu-%s", slots->gpu_names[i].name);
+        if (shared_parts(slots, i) != 0)
+            continue;
+        print_gpu_file(slots, i, name);
         taken += take_slot(&slots->machine, &slots->gpus[i], name, holder);
     }
     return taken;
+}
+
+static bool may_share(struct slots *slots, size_t gpu)
+{
+    struct slot *slot = &slots->gpus[gpu];
+    char name[GPU_NAME_MAX + 8];
+
+    if (slot->holder != 0)
+        return false;
+    if (slots->machine.directory == NULL)
+        return true;
+    print_gpu_file(slots, gpu, name);
+    if (slot->fd < 0)
+        slot->fd = open_file(&slots->machine, name);
+    return slot->fd >= 0 && flock(slot->fd, LOCK_SH | LOCK_NB) == 0;
+}
+
+static void stop_sharing(struct slots *slots, size_t gpu)
+{
+    if (slots->gpus[gpu].fd >= 0 && shared_parts(slots, gpu) == 0)
+        flock(slots->gpus[gpu].fd, LOCK_UN);
+}
+
+static bool take_part(struct slots *slots, int64_t holder, int permille)
+{
+    for (size_t i = 0; i < slots->gpu_count; i++) {
+        uint64_t parts;
+
+        if (!may_share(slots, i))
+            continue;
+        parts = gpu_parts_take(slots->gpus[i].fd, shared_parts(slots, i),
+                               gpu_parts_of(permille));
+        if (parts == 0) {
+            stop_sharing(slots, i);
+            continue;
+        }
+        slots->shares =
+            mem_grow(slots->shares, slots->share_count, &slots->share_capacity,
+                     sizeof(*slots->shares));
+        slots->shares[slots->share_count++] = (struct share){holder, i, parts};
+        return true;
+    }
+    return false;
+}
+
+static void release_parts(struct slots *slots, int64_t holder)
+{
+    for (size_t i = 0; i < slots->share_count;) {
+        struct share share = slots->shares[i];
+
+        if (share.holder != holder) {
+            i++;
+            continue;
+        }
+        gpu_parts_release(slots->gpus[share.gpu].fd, share.parts);
+        slots->shares[i] = slots->shares[--slots->share_count];
+        stop_sharing(slots, share.gpu);
+    }
+}
+
+static bool takes_gpus(struct slots *slots, const struct attempt_spec *spec)
+{
+    if (spec->gpu_permille > 0)
+        return take_part(slots, spec->attempt, spec->gpu_permille);
+    return take_gpus(slots, spec->attempt, spec->gpus) == spec->gpus;
 }
 
 static void release_array(struct slot *slots, size_t count, int64_t holder)
@@ -305,6 +405,7 @@ void slots_close(struct slots *slots)
     close_array(slots->gpus, slots->gpu_count);
     place_clear(&slots->machine);
     free(slots->gpu_names);
+    free(slots->shares);
     free(slots);
 }
 
@@ -322,8 +423,7 @@ static uint32_t take_all(struct slots *slots, const struct attempt_spec *spec,
           take_numbered(&slots->machine, slots->cpus, slots->cpu_count, "cpu-",
                         spec->attempt, spec->cpus) == spec->cpus))
         lacks |= LACKS_CPUS;
-    if (spec->gpus > 0 &&
-        !(may && take_gpus(slots, spec->attempt, spec->gpus) == spec->gpus))
+    if (spec->gpus > 0 && !(may && takes_gpus(slots, spec)))
         lacks |= LACKS_GPUS;
     return lacks;
 }
@@ -357,8 +457,19 @@ void slots_release(struct slots *slots, int64_t holder)
 {
     release_array(slots->cpus, slots->cpu_count, holder);
     release_array(slots->gpus, slots->gpu_count, holder);
+    release_parts(slots, holder);
     for (struct pool *pool = slots->pools; pool != NULL; pool = pool->next)
         release_array(pool->slots, pool->count, holder);
+}
+
+static bool holds_gpu(const struct slots *slots, size_t gpu, int64_t holder)
+{
+    bool holds = slots->gpus[gpu].holder == holder;
+
+    for (size_t i = 0; i < slots->share_count && !holds; i++)
+        holds =
+            slots->shares[i].gpu == gpu && slots->shares[i].holder == holder;
+    return holds;
 }
 
 void slots_gpu_names(const struct slots *slots, int64_t holder, char *text,
@@ -368,7 +479,7 @@ void slots_gpu_names(const struct slots *slots, int64_t holder, char *text,
 
     text[0] = '\0';
     for (size_t i = 0; i < slots->gpu_count && length < size; i++) {
-        if (slots->gpus[i].holder == holder)
+        if (holds_gpu(slots, i, holder))
             length += (size_t)snprintf(text + length, size - length, "%s%s",
                                        length > 0 ? "," : "",
                                        slots->gpu_names[i].name);

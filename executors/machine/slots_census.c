@@ -25,14 +25,14 @@ struct locks {
 };
 
 /* "5: FLOCK  ADVISORY  WRITE 1234 fe:01:5678 0 EOF"; with "->" before the word
- * it is one that waits. */
+ * it is one that waits. Who has a part of a GPU has locked it to READ. */
 static void read_lock(struct locks *locks, const char *line)
 {
     unsigned int major_number, minor_number;
     unsigned long inode;
     long pid;
 
-    if (sscanf(line, "%*s FLOCK ADVISORY WRITE %ld %x:%x:%lu", &pid,
+    if (sscanf(line, "%*s FLOCK ADVISORY %*s %ld %x:%x:%lu", &pid,
                &major_number, &minor_number, &inode) != 4)
         return;
     locks->files = mem_grow(locks->files, locks->count, &locks->capacity,

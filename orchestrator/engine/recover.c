@@ -32,6 +32,7 @@ static int reattach(struct taking_up *taking_up, struct job *job)
         .work_directory = engine->site.work_directory,
         .cpus = job->resources.cpus,
         .gpus = job->resources.gpus,
+        .gpu_permille = job->resources.gpu_permille,
         .nodes = job->resources.nodes,
         .tasks = job->resources.tasks,
         .slurm = &job->resources.slurm,

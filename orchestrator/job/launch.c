@@ -233,6 +233,7 @@ static void fill_spec(struct launch *launch, const struct launch_site *site,
     spec->envp = launch->environment.items;
     spec->cpus = resources->cpus;
     spec->gpus = resources->gpus;
+    spec->gpu_permille = resources->gpu_permille;
     spec->nodes = resources->nodes;
     spec->tasks = resources->tasks;
     launch->ask = resources->slurm; /* a reserve's trial is gone by then */

@@ -17,6 +17,7 @@
 #include "cli/show/jobs/run_jobs.h"
 #include "orchestrator/job/retry.h"
 #include "orchestrator/run/run.h"
+#include "orchestrator/spec/experiment/gpus.h"
 
 /* Of one job, or of all together. */
 struct usage {
@@ -102,8 +103,8 @@ static int add_attempt(void *user, const struct attempt_row *attempt)
         return 0;
     job->attempts++;
     job->wall_ms = count_add(job->wall_ms, wall_ms);
-    job->gpu_asked_ms =
-        count_add(job->gpu_asked_ms, count_times(wall_ms, asked->gpus));
+    job->gpu_asked_ms = count_add(
+        job->gpu_asked_ms, count_times(wall_ms, gpus_permille(asked)) / 1000);
     if (wall_ms > job->longest_ms)
         job->longest_ms = wall_ms;
     time = percent(wall_ms, asked->time_ms);
@@ -168,6 +169,13 @@ static void print_name(const struct efficiency *this,
         buf_printf(name, "%lld", (long long)job->number);
 }
 
+static struct value gpus_value(const struct resources *asked)
+{
+    return asked->gpu_permille > 0
+               ? value_real((double)asked->gpu_permille / 1000)
+               : value_int_unless(asked->gpus, 0);
+}
+
 static int add_row(const struct efficiency *this, const char *name,
                    const struct resources *asked)
 {
@@ -188,7 +196,7 @@ static int add_row(const struct efficiency *this, const char *name,
             value_int_unless(asked->memory_bytes, 0),
             value_int_if(is_measured, job->max_rss_bytes),
             percent_or_null(job->memory_percent),
-            value_int_unless(asked->gpus, 0),
+            gpus_value(asked),
             value_null(),
         },
         this->err);

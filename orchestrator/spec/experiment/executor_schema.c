@@ -332,11 +332,14 @@ const struct schema_key experiment_resource_keys[] = {
     {
         .name = "gpus",
         .known_as = "gpu",
-        .type = SCHEMA_INT | SCHEMA_TEXT | SCHEMA_ANY_MAP,
+        .type = SCHEMA_NUMBER | SCHEMA_TEXT | SCHEMA_ANY_MAP,
         .min = 0,
         .max = GPUS_MAX_EACH,
         .doc = "GPUs that a trial uses; CUDA_VISIBLE_DEVICES lists them. "
-               "`a100:2` or `{a100: 2}` asks Slurm for GPUs of a type. "
+               "`a100:2` or `{a100: 2}` asks Slurm for GPUs of a type. On "
+               "one machine, 0.5 is a part of a GPU: trials share one as "
+               "long as their parts amount to at most 1. smtune does not "
+               "limit their memory or time on it. "
                "With slurm, those of all its nodes together: a multiple of "
                "the number of nodes. A node has no more ranks than GPUs, "
                "unless `visible_gpus` is rank.",

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The item of `gpus` has several forms: 2, a100:2 as Slurm writes it, and
+ * The item of `gpus` has several forms: 2, 0.5, a100:2 as Slurm writes it, and
  * {a100: 2}. The schema lets any text and any map through; their contents are
  * checked here. One type is possible: GPUs of two types on a node could not be
  * divided among ranks that are all the same.
  */
 #include "orchestrator/spec/experiment/gpus.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/units.h"
+
+enum { PERMILLE = 1000 };
 
 /* Of text that is no TYPE:NUMBER. */
 static void refuse(struct build *build, const struct conf_node *node,
@@ -80,6 +83,25 @@ static void read_map(struct build *build, const struct conf_node *map,
         resources->slurm.gpu_type = type->text;
 }
 
+/* A part is of one GPU, so that no trial has parts of two. */
+static void read_part(struct build *build, const struct conf_node *node,
+                      const char *label, struct resources *resources)
+{
+    double permille = round(node->real * PERMILLE);
+
+    if (node->real == floor(node->real)) {
+        resources->gpus = (int)node->real;
+    } else if (permille < 1 || permille >= PERMILLE) {
+        diags_add(build->diags, node->place, "such as 0.5 or 2",
+                  "out of range: %s must be a part of one GPU or a whole "
+                  "number, not %s",
+                  label, node->text);
+    } else {
+        resources->gpus = 1;
+        resources->gpu_permille = (int)permille;
+    }
+}
+
 void gpus_build(struct build *build, const struct conf_node *node,
                 const char *label, struct resources *resources)
 {
@@ -87,10 +109,18 @@ void gpus_build(struct build *build, const struct conf_node *node,
         return;
     if (node->type == CONF_INT)
         resources->gpus = (int)node->integer;
+    else if (node->type == CONF_REAL)
+        read_part(build, node, label, resources);
     else if (node->type == CONF_TEXT)
         read_text(build, node, label, resources);
     else if (node->type == CONF_MAP)
         read_map(build, node, label, resources);
+}
+
+int64_t gpus_permille(const struct resources *resources)
+{
+    return resources->gpu_permille > 0 ? resources->gpu_permille
+                                       : (int64_t)PERMILLE * resources->gpus;
 }
 
 char *gpus_words(const struct resources *resources)
@@ -99,6 +129,8 @@ char *gpus_words(const struct resources *resources)
 
     if (resources->gpus == 0)
         return NULL;
+    if (resources->gpu_permille > 0)
+        return mem_printf("%g GPU", (double)resources->gpu_permille / PERMILLE);
     return mem_printf("%d %s%sGPU%s", resources->gpus, type != NULL ? type : "",
                       type != NULL ? " " : "", units_plural(resources->gpus));
 }

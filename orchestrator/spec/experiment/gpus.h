@@ -9,13 +9,16 @@
 
 enum { GPUS_MAX_EACH = 1024 }; /* of an attempt, a pilot or an executor */
 
-/* Reads the item of the key, if there is one: a number, TYPE:NUMBER, or a map
- * of one type. `label` names it in messages. A type goes to
- * resources->slurm. */
+/* Reads the item of the key, if there is one: a number, also below 1,
+ * TYPE:NUMBER, or a map of one type. `label` names it in messages. A type goes
+ * to resources->slurm. */
 void gpus_build(struct build *build, const struct conf_node *node,
                 const char *label, struct resources *resources);
 
-/* "2 GPUs", "1 a100 GPU"; NULL: none. The caller's to free. */
+/* Thousandths of GPUs that they take. */
+int64_t gpus_permille(const struct resources *resources);
+
+/* "2 GPUs", "1 a100 GPU", "0.5 GPU"; NULL: none. The caller's to free. */
 char *gpus_words(const struct resources *resources);
 
 #endif

@@ -23,6 +23,7 @@ enum { RANK_GROUP_MAX = 1024 };
 struct resources {
     int cpus; /* 0: takes no CPU slot, `parallel` alone limits */
     int gpus;
+    int gpu_permille;     /* of the one GPU, which others share; 0: whole */
     int nodes;            /* machines of a cluster, 0: not said */
     int tasks;            /* ranks that the command is started as, over all */
     bool splits_gpus;     /* each rank sees its own GPUs alone */

@@ -282,6 +282,9 @@ static void check_scale(const struct job_spec_build *t,
         {"time", resources->time_ms, conf_read_ms(cap, "time", 0)},
     };
 
+    if (resources->gpu_permille > 0 && conf_get(scale, "gpus") != NULL)
+        diags_add(t->build->diags, conf_get_key(scale, "gpus")->place, NULL,
+                  "a part of a GPU cannot be scaled");
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         check_scaled(t, node, &all[i], conf_read_number(scale, all[i].name, 0));
 }

@@ -98,6 +98,13 @@ static struct fault find_node_fault(const struct job_spec_build *t,
                 "%s has %d ranks, and a pilot runs trials with one: use "
                 "mode job",
                 t->who, resources->tasks)};
+    if (executor->slurm != NULL && resources->gpu_permille > 0)
+        return (struct fault){
+            .key = "gpus",
+            .text = mem_printf("out of range: %s takes a part of a GPU, and "
+                               "Slurm has whole ones",
+                               t->who),
+            .help = mem_copy_string("use gpus: 1, or executor: local")};
     if (strcmp(executor->name, "local") == 0 &&
         resources->slurm.gpu_type != NULL)
         return (struct fault){

@@ -45,6 +45,79 @@ static void test_slots__are_limited(void **state)
     slots_close(slots);
 }
 
+static bool take_part(struct slots *slots, int64_t attempt, int permille)
+{
+    const struct attempt_spec spec = {
+        .attempt = attempt, .gpus = 1, .gpu_permille = permille};
+    uint32_t lacks = 0;
+
+    return slots_take(slots, &spec, true, &lacks);
+}
+
+static void assert_names(const struct slots *slots, int64_t attempt,
+                         const char *expected)
+{
+    char names[100];
+
+    slots_gpu_names(slots, attempt, names, sizeof(names));
+    assert_string_equal(names, expected);
+}
+
+/* Within a process, with or without files, and between two. */
+static void test_slots__parts_share_a_gpu(void **state)
+{
+    const char *const folders[] = {*state, NULL};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct slots *slots = slots_open(folders[i], 1, gpus, 2);
+
+        assert_true(take_part(slots, 1, 500));
+        assert_true(take_part(slots, 2, 333));
+        assert_true(take_part(slots, 3, 333));
+        assert_names(slots, 1, "0");
+        assert_names(slots, 2, "0");
+        assert_names(slots, 3, "1");
+        assert_false(take(slots, 4, 0, 1, true));
+        assert_false(take_part(slots, 4, 700));
+        slots_release(slots, 2);
+        assert_true(take_part(slots, 4, 500));
+        assert_names(slots, 4, "0");
+        slots_release(slots, 3);
+        assert_true(take(slots, 5, 0, 1, true));
+        assert_names(slots, 5, "1");
+        assert_false(take_part(slots, 6, 100));
+        slots_give_up(slots);
+        slots_close(slots);
+    }
+}
+
+static void test_slots__parts_are_shared_with_others(void **state)
+{
+    struct slots *ours = slots_open(*state, 1, gpus, 1);
+    struct slots *theirs = slots_open(*state, 1, gpus, 1);
+    struct slots_census census;
+
+    assert_true(take_part(ours, 1, 333));
+    assert_true(take_part(theirs, 1, 333));
+    assert_true(take_part(theirs, 2, 333));
+    assert_false(take_part(ours, 2, 100));
+    slots_give_up(ours);
+    slots_count(*state, &census);
+    assert_int_equal(census.gpus_taken, 1);
+    slots_release(theirs, 1);
+    assert_false(take(ours, 3, 0, 1, true));
+    slots_give_up(ours);
+    slots_release(theirs, 2);
+    assert_false(take(theirs, 3, 0, 1, true));
+    slots_give_up(theirs);
+    slots_release(ours, 1);
+    assert_true(take(theirs, 3, 0, 1, true));
+    assert_false(take_part(ours, 2, 100));
+    slots_close(theirs);
+    assert_true(take_part(ours, 2, 1000));
+    slots_close(ours);
+}
+
 /* An allocation's are nobody else's, and no file says so. */
 static void test_slots__of_a_process_alone_are_in_no_file(void **state)
 {
@@ -335,6 +408,8 @@ int main(void)
                                         make_folder, remove_folder),
         IN_FOLDER(test_slots__are_limited),
         cmocka_unit_test(test_slots__of_a_process_alone_are_in_no_file),
+        IN_FOLDER(test_slots__parts_share_a_gpu),
+        IN_FOLDER(test_slots__parts_are_shared_with_others),
         IN_FOLDER(test_slots__are_shared_with_others),
         IN_FOLDER(test_slots__are_taken_all_or_none),
         IN_FOLDER(test_slots__none_wanted_is_always_there),
