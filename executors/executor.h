@@ -144,6 +144,7 @@ struct attempt_spec {
     int cpus;             /* slots to hold, 0: none */
     int gpus;             /* slots to hold, 0: none */
     int gpu_permille;     /* of one GPU that it shares; 0: whole ones */
+    bool pins;            /* to the CPUs of its slots, within a NUMA node */
     int64_t memory_bytes; /* of the whole tree, 0: no limit */
     int64_t time_ms;      /* 0: no limit */
     int64_t grace_ms;     /* between SIGTERM and SIGKILL */

@@ -35,7 +35,7 @@ struct options {
     int64_t tasks, nodes;
     const char *logs, *in_step;
     struct opt_duration grace;
-    bool tag, split_gpus;
+    bool tag, split_gpus, pin;
 };
 
 static const struct opt opts[] = {
@@ -51,6 +51,8 @@ static const struct opt opts[] = {
      "prefix the lines of rank 0 with [rank 0], too", 0, NULL},
     {"split-gpus", 0, OPT_FLAG, offsetof(struct options, split_gpus), NULL,
      "show each rank only its share of the GPUs", 0, NULL},
+    {"pin", 0, OPT_FLAG, offsetof(struct options, pin), NULL,
+     "run each rank on its share of the CPUs (on one node)", 0, NULL},
     {"grace", 0, OPT_DURATION, offsetof(struct options, grace), "TIME",
      "time from SIGTERM to SIGKILL (30s)", 0, NULL},
     {"in-step", 0, OPT_TEXT, offsetof(struct options, in_step), "[HOST]:PORT",
@@ -167,6 +169,7 @@ static int run_here(const struct cli *cli, const struct options *given,
 {
     ranks->environment = environ;
     ranks->split_gpus = given->split_gpus;
+    ranks->pins = given->pin && given->in_step == NULL;
     ranks->tag = given->tag;
     ranks->log_directory = given->logs;
     ranks->failed = on_failed;
@@ -293,7 +296,9 @@ const struct cmd cmd_launch = {
                "OMP_NUM_THREADS is its share of the CPUs, unless you set "
                "it. All ranks see the same GPUs, and LOCAL_RANK selects "
                "one. With --split-gpus each rank sees only its own: "
-               "LOCAL_RANK is 0 and LOCAL_WORLD_SIZE is 1.\n\n"
+               "LOCAL_RANK is 0 and LOCAL_WORLD_SIZE is 1. With --pin each "
+               "rank runs on CPUs of its own, close to each other. Over "
+               "several nodes, Slurm binds the ranks.\n\n"
                "Rank 0 has standard input, and writes to the output of "
                "smtune. The lines of the other ranks begin with [rank N]. "
                "If a rank fails, smtune stops the others, reports the "

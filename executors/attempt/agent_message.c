@@ -19,6 +19,7 @@ struct start {
     int64_t memory_bytes, time_ms, grace_ms, warn_before_ms;
     int64_t amounts[ATTEMPT_POOLS_MAX], sizes[ATTEMPT_POOLS_MAX];
     int32_t cpus, gpus, gpu_permille, warn_signal;
+    uint32_t pins; /* 0 or 1 */
     uint32_t pool_count, argument_count, variable_count;
 };
 
@@ -62,6 +63,7 @@ int agent_put_start(struct buf *out, const struct attempt_spec *spec,
                           .grace_ms = spec->grace_ms,
                           .warn_before_ms = spec->warn_before_ms,
                           .cpus = spec->cpus,
+                          .pins = spec->pins,
                           .gpus = spec->gpus,
                           .gpu_permille = spec->gpu_permille,
                           .warn_signal = spec->warn_signal};
@@ -162,6 +164,7 @@ static void fill_spec(struct attempt_request *request,
     *spec = (struct attempt_spec){.attempt = start->attempt,
                                   .argv = request->strings,
                                   .cpus = start->cpus,
+                                  .pins = start->pins != 0,
                                   .gpus = start->gpus,
                                   .gpu_permille = start->gpu_permille,
                                   .memory_bytes = start->memory_bytes,

@@ -323,6 +323,11 @@ static int check_spec(const struct local *local,
     if (spec->cpus > local->setup.cpus)
         return err_set(err, ERR_FAILED, "needs %d CPU%s, the executor has %d",
                        spec->cpus, units_plural(spec->cpus), local->setup.cpus);
+    if (spec->pins && local->setup.cpus > cpus_find(""))
+        return err_set(err, ERR_FAILED,
+                       "cannot pin: the executor has %d CPUs, and this machine "
+                       "has %d",
+                       local->setup.cpus, cpus_find(""));
     if (spec->gpus > (int)local->setup.gpu_count)
         return err_set(err, ERR_FAILED, "needs %d GPU%s, the executor has %u",
                        spec->gpus, units_plural(spec->gpus),

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "executors/machine/gpu_parts.h"
+#include "executors/machine/slots_impl.h"
 
 /*
  * Whoever was refused holds a shared lock on the file `waiting` of the
@@ -19,43 +19,6 @@
  * attempt and starts its next would always be quicker than one that tries
  * every SLOTS_RETRY_MS.
  */
-
-struct slot {
-    int64_t holder; /* 0: not ours */
-    int fd;         /* -1: not opened yet */
-};
-
-struct place {
-    char *directory;
-    int waiting_fd; /* -1: not opened yet */
-    bool waits;
-};
-
-struct pool {
-    struct pool *next;
-    struct place place;
-    struct slot *slots;
-    size_t count;
-};
-
-/* Parts of a GPU, of which several may be held at once. */
-struct share {
-    int64_t holder;
-    size_t gpu;
-    uint64_t parts; /* gpu_parts.h */
-};
-
-struct slots {
-    struct place machine;
-    struct slot *cpus;
-    struct slot *gpus; /* whole ones; those with shares have no holder */
-    struct share *shares;
-    size_t share_count, share_capacity;
-    struct gpu *gpu_names;
-    size_t cpu_count;
-    size_t gpu_count;
-    struct pool *pools; /* those that were asked for so far */
-};
 
 /* -- The directory --------------------------------------------------------*/
 
@@ -98,37 +61,28 @@ int slots_directory(char path[SLOTS_PATH_MAX], struct err *err)
 
 /* -- Places ---------------------------------------------------------------*/
 
-static void place_init(struct place *place, const char *directory)
+static void place_init(struct slots_place *place, const char *directory)
 {
     place->directory = mem_copy_string(directory);
     place->waiting_fd = -1;
     place->waits = false;
 }
 
-static void place_clear(struct place *place)
+static void place_clear(struct slots_place *place)
 {
     if (place->waiting_fd >= 0)
         close(place->waiting_fd);
     free(place->directory);
 }
 
-static int open_file(const struct place *place, const char *name)
-{
-    char *path = mem_printf("%s/%s", place->directory, name);
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-
-    free(path);
-    return fd;
-}
-
-static int waiting_fd(struct place *place)
+static int waiting_fd(struct slots_place *place)
 {
     if (place->waiting_fd < 0)
-        place->waiting_fd = open_file(place, "waiting");
+        place->waiting_fd = slot_open_file(place, "waiting");
     return place->waiting_fd;
 }
 
-static bool others_wait(struct place *place)
+static bool others_wait(struct slots_place *place)
 {
     int fd = place->directory != NULL ? waiting_fd(place) : -1;
     bool alone;
@@ -140,7 +94,7 @@ static bool others_wait(struct place *place)
     return !alone;
 }
 
-static void leave(struct place *place)
+static void leave(struct slots_place *place)
 {
     if (place->waits)
         flock(place->waiting_fd, LOCK_UN);
@@ -149,7 +103,7 @@ static void leave(struct place *place)
 
 /* Who has all that it wants waits nowhere; who has not, waits for what it
  * lacks, and goes on to wait for what it did lack. */
-static void wait_at(struct place *place, bool has_all, bool is_short)
+static void wait_at(struct slots_place *place, bool has_all, bool is_short)
 {
     if (has_all) {
         leave(place);
@@ -159,175 +113,28 @@ static void wait_at(struct place *place, bool has_all, bool is_short)
     }
 }
 
-/* -- Slots ----------------------------------------------------------------*/
-
-static struct slot *slot_array(size_t count)
-{
-    struct slot *slots = mem_array(count, sizeof(*slots));
-
-    for (size_t i = 0; i < count; i++)
-        slots[i].fd = -1;
-    return slots;
-}
-
-static void close_array(struct slot *slots, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (slots[i].fd >= 0)
-            close(slots[i].fd);
-    }
-    free(slots);
-}
-
-static bool take_slot(const struct place *place, struct slot *slot,
-                      const char *name, int64_t holder)
-{
-    if (slot->holder != 0)
-        return false;
-    if (slot->fd < 0 && place->directory != NULL)
-        slot->fd = open_file(place, name);
-    if (place->directory != NULL &&
-        (slot->fd < 0 || flock(slot->fd, LOCK_EX | LOCK_NB) != 0))
-        return false;
-    slot->holder = holder;
-    return true;
-}
+/* -- Pools ----------------------------------------------------------------*/
 
 /* Their files are PREFIX0, PREFIX1 ... */
-static int64_t take_numbered(const struct place *place, struct slot *slots,
-                             size_t count, const char *prefix, int64_t holder,
-                             int64_t wanted)
+static int64_t take_numbered(const struct slots_place *place,
+                             struct slot *slots, size_t count,
+                             const char *prefix, int64_t holder, int64_t wanted)
 {
     char name[32];
     int64_t taken = 0;
 
     for (size_t i = 0; i < count && taken < wanted; i++) {
         snprintf(name, sizeof(name), "%s%zu", prefix, i);
-        taken += take_slot(place, &slots[i], name, holder);
+        taken += slot_take(place, &slots[i], name, holder);
     }
     return taken;
 }
-
-/* ---- GPUs ---- */
-
-/* A GPU's file is locked by who has all of it, and for reading by all that have
- * parts of it. Parts are taken from the first GPU that has enough, so that the
- * others stay whole. */
-
-static uint64_t shared_parts(const struct slots *slots, size_t gpu)
-{
-    uint64_t parts = 0;
-
-    for (size_t i = 0; i < slots->share_count; i++) {
-        if (slots->shares[i].gpu == gpu)
-            parts |= slots->shares[i].parts;
-    }
-    return parts;
-}
-
-static void print_gpu_file(const struct slots *slots, size_t gpu,
-                           char name[GPU_NAME_MAX + 8])
-{
-    snprintf(name, GPU_NAME_MAX + 8, "gpu-%s", slots->gpu_names[gpu].name);
-}
-
-static int take_gpus(struct slots *slots, int64_t holder, int wanted)
-{
-    char name[GPU_NAME_MAX + 8];
-    int taken = 0;
-
-    for (size_t i = 0; i < slots->gpu_count && taken < wanted; i++) {
-        if (shared_parts(slots, i) != 0)
-            continue;
-        print_gpu_file(slots, i, name);
-        taken += take_slot(&slots->machine, &slots->gpus[i], name, holder);
-    }
-    return taken;
-}
-
-static bool may_share(struct slots *slots, size_t gpu)
-{
-    struct slot *slot = &slots->gpus[gpu];
-    char name[GPU_NAME_MAX + 8];
-
-    if (slot->holder != 0)
-        return false;
-    if (slots->machine.directory == NULL)
-        return true;
-    print_gpu_file(slots, gpu, name);
-    if (slot->fd < 0)
-        slot->fd = open_file(&slots->machine, name);
-    return slot->fd >= 0 && flock(slot->fd, LOCK_SH | LOCK_NB) == 0;
-}
-
-static void stop_sharing(struct slots *slots, size_t gpu)
-{
-    if (slots->gpus[gpu].fd >= 0 && shared_parts(slots, gpu) == 0)
-        flock(slots->gpus[gpu].fd, LOCK_UN);
-}
-
-static bool take_part(struct slots *slots, int64_t holder, int permille)
-{
-    for (size_t i = 0; i < slots->gpu_count; i++) {
-        uint64_t parts;
-
-        if (!may_share(slots, i))
-            continue;
-        parts = gpu_parts_take(slots->gpus[i].fd, shared_parts(slots, i),
-                               gpu_parts_of(permille));
-        if (parts == 0) {
-            stop_sharing(slots, i);
-            continue;
-        }
-        slots->shares =
-            mem_grow(slots->shares, slots->share_count, &slots->share_capacity,
-                     sizeof(*slots->shares));
-        slots->shares[slots->share_count++] = (struct share){holder, i, parts};
-        return true;
-    }
-    return false;
-}
-
-static void release_parts(struct slots *slots, int64_t holder)
-{
-    for (size_t i = 0; i < slots->share_count;) {
-        struct share share = slots->shares[i];
-
-        if (share.holder != holder) {
-            i++;
-            continue;
-        }
-        gpu_parts_release(slots->gpus[share.gpu].fd, share.parts);
-        slots->shares[i] = slots->shares[--slots->share_count];
-        stop_sharing(slots, share.gpu);
-    }
-}
-
-static bool takes_gpus(struct slots *slots, const struct attempt_spec *spec)
-{
-    if (spec->gpu_permille > 0)
-        return take_part(slots, spec->attempt, spec->gpu_permille);
-    return take_gpus(slots, spec->attempt, spec->gpus) == spec->gpus;
-}
-
-static void release_array(struct slot *slots, size_t count, int64_t holder)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (slots[i].holder != holder)
-            continue;
-        if (slots[i].fd >= 0)
-            flock(slots[i].fd, LOCK_UN);
-        slots[i].holder = 0;
-    }
-}
-
-/* -- Pools ----------------------------------------------------------------*/
 
 /* The size may have been another in the file that an earlier engine read. */
-static struct pool *find_pool(struct slots *slots,
-                              const struct attempt_pool *wanted)
+static struct slots_pool *find_pool(struct slots *slots,
+                                    const struct attempt_pool *wanted)
 {
-    struct pool *pool = slots->pools;
+    struct slots_pool *pool = slots->pools;
     size_t count = (size_t)wanted->size;
 
     while (pool != NULL &&
@@ -351,7 +158,7 @@ static struct pool *find_pool(struct slots *slots,
 static bool take_pool(struct slots *slots, const struct attempt_pool *wanted,
                       int64_t holder, bool is_turn)
 {
-    struct pool *pool = find_pool(slots, wanted);
+    struct slots_pool *pool = find_pool(slots, wanted);
 
     if (!is_turn && others_wait(&pool->place))
         return false;
@@ -381,8 +188,8 @@ struct slots *slots_open(const char *directory, int cpus,
     place_init(&slots->machine, directory);
     slots->cpu_count = cpus > 0 ? (size_t)cpus : 0;
     slots->gpu_count = gpu_count;
-    slots->cpus = slot_array(slots->cpu_count);
-    slots->gpus = slot_array(gpu_count);
+    slots->cpus = slot_array_create(slots->cpu_count);
+    slots->gpus = slot_array_create(gpu_count);
     slots->gpu_names = mem_array(gpu_count, sizeof(*gpus));
     if (gpu_count > 0)
         memcpy(slots->gpu_names, gpus, gpu_count * sizeof(*gpus));
@@ -394,18 +201,19 @@ void slots_close(struct slots *slots)
     if (slots == NULL)
         return;
     while (slots->pools != NULL) {
-        struct pool *pool = slots->pools;
+        struct slots_pool *pool = slots->pools;
 
         slots->pools = pool->next;
-        close_array(pool->slots, pool->count);
+        slot_array_close(pool->slots, pool->count);
         place_clear(&pool->place);
         free(pool);
     }
-    close_array(slots->cpus, slots->cpu_count);
-    close_array(slots->gpus, slots->gpu_count);
+    slot_array_close(slots->cpus, slots->cpu_count);
+    slot_array_close(slots->gpus, slots->gpu_count);
     place_clear(&slots->machine);
     free(slots->gpu_names);
     free(slots->shares);
+    free(slots->places);
     free(slots);
 }
 
@@ -418,12 +226,9 @@ static uint32_t take_all(struct slots *slots, const struct attempt_spec *spec,
     bool may = !wants_machine || is_turn || !others_wait(&slots->machine);
     uint32_t lacks = take_pools(slots, spec, is_turn);
 
-    if (spec->cpus > 0 &&
-        !(may &&
-          take_numbered(&slots->machine, slots->cpus, slots->cpu_count, "cpu-",
-                        spec->attempt, spec->cpus) == spec->cpus))
+    if (spec->cpus > 0 && !(may && slots_take_cpus(slots, spec)))
         lacks |= LACKS_CPUS;
-    if (spec->gpus > 0 && !(may && takes_gpus(slots, spec)))
+    if (spec->gpus > 0 && !(may && slots_take_gpus(slots, spec)))
         lacks |= LACKS_GPUS;
     return lacks;
 }
@@ -449,39 +254,17 @@ bool slots_take(struct slots *slots, const struct attempt_spec *spec,
 void slots_give_up(struct slots *slots)
 {
     leave(&slots->machine);
-    for (struct pool *pool = slots->pools; pool != NULL; pool = pool->next)
+    for (struct slots_pool *pool = slots->pools; pool != NULL;
+         pool = pool->next)
         leave(&pool->place);
 }
 
 void slots_release(struct slots *slots, int64_t holder)
 {
-    release_array(slots->cpus, slots->cpu_count, holder);
-    release_array(slots->gpus, slots->gpu_count, holder);
-    release_parts(slots, holder);
-    for (struct pool *pool = slots->pools; pool != NULL; pool = pool->next)
-        release_array(pool->slots, pool->count, holder);
-}
-
-static bool holds_gpu(const struct slots *slots, size_t gpu, int64_t holder)
-{
-    bool holds = slots->gpus[gpu].holder == holder;
-
-    for (size_t i = 0; i < slots->share_count && !holds; i++)
-        holds =
-            slots->shares[i].gpu == gpu && slots->shares[i].holder == holder;
-    return holds;
-}
-
-void slots_gpu_names(const struct slots *slots, int64_t holder, char *text,
-                     size_t size)
-{
-    size_t length = 0;
-
-    text[0] = '\0';
-    for (size_t i = 0; i < slots->gpu_count && length < size; i++) {
-        if (holds_gpu(slots, i, holder))
-            length += (size_t)snprintf(text + length, size - length, "%s%s",
-                                       length > 0 ? "," : "",
-                                       slots->gpu_names[i].name);
-    }
+    slot_array_release(slots->cpus, slots->cpu_count, holder);
+    slot_array_release(slots->gpus, slots->gpu_count, holder);
+    slots_release_parts(slots, holder);
+    for (struct slots_pool *pool = slots->pools; pool != NULL;
+         pool = pool->next)
+        slot_array_release(pool->slots, pool->count, holder);
 }

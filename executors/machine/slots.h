@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "executors/executor.h"
+#include "executors/machine/cpu_places.h"
 #include "executors/machine/gpus.h"
 
 /*
@@ -33,6 +34,10 @@ int slots_directory(char path[SLOTS_PATH_MAX], struct err *err);
 struct slots *slots_open(const char *directory, int cpus,
                          const struct gpu *gpus, size_t gpu_count);
 void slots_close(struct slots *slots);
+/* Which CPU each slot stands for, in this order: attempts may then be pinned,
+ * to slots of one NUMA node where one has so many, else to any. */
+void slots_place(struct slots *slots, const struct cpu_place *places,
+                 size_t count);
 
 /*
  * Takes all slots that the spec asks for, or none, for its attempt (not 0).
@@ -49,6 +54,9 @@ bool slots_take(struct slots *slots, const struct attempt_spec *spec,
 void slots_give_up(struct slots *slots);
 /* Gives back all that the attempt `holder` has. */
 void slots_release(struct slots *slots, int64_t holder);
+
+/* The CPUs of the holder's slots. */
+void slots_cpu_set(const struct slots *slots, int64_t holder, cpu_set_t *set);
 
 /* The names of the holder's GPUs, "0,2". */
 void slots_gpu_names(const struct slots *slots, int64_t holder, char *text,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "executors/shim/queue.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -45,6 +46,19 @@ static const char *visible_gpus(const struct queue *queue,
     return spec->gpus > 0 || queue->hides_gpus ? names : NULL;
 }
 
+/* The command inherits the CPUs that this process has at its start: `before`
+ * are those to go back to. Returns whether they are others now. */
+static bool pin(const struct queue *queue, const struct attempt_spec *spec,
+                cpu_set_t *before)
+{
+    cpu_set_t set;
+
+    if (!spec->pins || sched_getaffinity(0, sizeof(*before), before) != 0)
+        return false;
+    slots_cpu_set(queue->slots, spec->attempt, &set);
+    return sched_setaffinity(0, sizeof(set), &set) == 0;
+}
+
 static pid_t start_command(struct queue *queue, const struct attempt_spec *spec,
                            struct attempt_exit *end)
 {
@@ -52,13 +66,18 @@ static pid_t start_command(struct queue *queue, const struct attempt_spec *spec,
     const char *gpus = visible_gpus(queue, spec, names, sizeof(names));
     struct attempt_spec complete = *spec;
     char **envp = NULL;
+    cpu_set_t before;
+    bool is_pinned;
     pid_t pid;
 
     if (queue->programs != NULL)
         complete.envp = envp =
             order_environment(spec->envp, environ, queue->programs);
+    is_pinned = pin(queue, spec, &before);
     pid = supervisor_start(queue->supervisor, &complete, gpus,
                            queue->waiting > 0, end);
+    if (is_pinned)
+        sched_setaffinity(0, sizeof(before), &before);
     for (char **at = envp; at != NULL && *at != NULL; at++)
         free(*at);
     free(envp);

@@ -203,7 +203,7 @@ static void start_as_ranks(struct launch *launch,
 {
     char *folder = fs_program_directory();
     int nodes = resources->nodes > 1 ? resources->nodes : 1;
-    char *before[8];
+    char *before[9];
     size_t count = 0;
 
     before[count++] = fs_join(folder, "smtune");
@@ -212,6 +212,8 @@ static void start_as_ranks(struct launch *launch,
     before[count++] = mem_printf("--nodes=%d", nodes);
     before[count++] = mem_printf("--grace=%" PRId64 "ms", resources->grace_ms);
     before[count++] = mem_printf("--logs=%s", launch->directory);
+    if (resources->pins)
+        before[count++] = mem_copy_string("--pin");
     if (resources->splits_gpus)
         before[count++] = mem_copy_string("--split-gpus");
     before[count++] = mem_copy_string("--");
@@ -232,6 +234,7 @@ static void fill_spec(struct launch *launch, const struct launch_site *site,
     spec->argv = launch->argv;
     spec->envp = launch->environment.items;
     spec->cpus = resources->cpus;
+    spec->pins = resources->pins;
     spec->gpus = resources->gpus;
     spec->gpu_permille = resources->gpu_permille;
     spec->nodes = resources->nodes;

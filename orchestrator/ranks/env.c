@@ -60,7 +60,7 @@ int rank_meeting_arrange(struct rank_meeting *meeting, int tasks,
     return meeting->port < 0 ? -1 : 0;
 }
 
-void rank_gpu_share(int rank, int tasks, int count, int *first, int *end)
+void rank_share(int rank, int tasks, int count, int *first, int *end)
 {
     *first = rank * count / tasks;
     *end = (rank + 1) * count / tasks;
@@ -90,7 +90,7 @@ static void set_gpus(struct env_list *env, int rank, int tasks)
         return;
     env_list_set(env, "LOCAL_RANK", "0");
     env_list_set(env, "LOCAL_WORLD_SIZE", "1");
-    rank_gpu_share(rank, tasks, count, &first, &end);
+    rank_share(rank, tasks, count, &first, &end);
     for (int i = first; i < end; i++)
         buf_printf(&names, "%s%s", i > first ? "," : "", gpus[i].name);
     env_list_set(env, "CUDA_VISIBLE_DEVICES", buf_text(&names));

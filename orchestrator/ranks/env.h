@@ -43,8 +43,8 @@ int rank_meeting_arrange(struct rank_meeting *meeting, int tasks,
 void rank_env_set(struct env_list *env, const struct rank_meeting *meeting,
                   int index);
 
-/* A rank's share of count GPUs: from *first up to *end, at least one. Where
- * there are fewer than ranks, some ranks share one. */
-void rank_gpu_share(int rank, int tasks, int count, int *first, int *end);
+/* A rank's share of count GPUs or CPUs: from *first up to *end, at least one.
+ * Where there are fewer than ranks, some ranks share one. */
+void rank_share(int rank, int tasks, int count, int *first, int *end);
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/mem.h"
+#include "executors/machine/cpu_places.h"
 #include "executors/machine/process_table.h"
 #include "orchestrator/ranks/env.h"
 #include "orchestrator/ranks/output.h"
@@ -326,16 +327,35 @@ static bool is_background_terminal(int fd)
     return front > 0 && front != getpgrp();
 }
 
+/* Its share of the CPUs that this process may run on. */
+static const cpu_set_t *find_cpus(const struct rank_group *ranks, int rank,
+                                  cpu_set_t *set)
+{
+    struct cpu_place places[CPU_SETSIZE];
+    int count, first, end;
+
+    if (!ranks->options->pins ||
+        (count = (int)cpu_places_find("", places)) == 0)
+        return NULL;
+    rank_share(rank, ranks->options->tasks, count, &first, &end);
+    CPU_ZERO(set);
+    for (int i = first; i < end; i++)
+        CPU_SET(places[i].cpu, set);
+    return set;
+}
+
 static int spawn(struct rank_group *ranks, int rank, int null_fd,
                  struct err *err)
 {
     struct rank *item = &ranks->items[rank];
     struct rank_spec spec = {.argv = ranks->options->argv, .in_fd = null_fd};
+    cpu_set_t cpus;
     int result;
 
     env_list_inherit(&item->environment, ranks->options->environment);
     rank_env_set(&item->environment, &ranks->meeting, rank);
     spec.envp = item->environment.items;
+    spec.cpus = find_cpus(ranks, rank, &cpus);
     if (rank == 0 && ranks->options->meeting == NULL &&
         !is_background_terminal(STDIN_FILENO))
         spec.in_fd = STDIN_FILENO;

@@ -34,8 +34,9 @@ struct rank_group_options {
      * of signals that are meant for it, a byte each, SIGTERM at its end. NULL:
      * they are all here. */
     const struct rank_meeting *meeting;
-    bool split_gpus;           /* env.h */
-    bool tag;                  /* output.h */
+    bool split_gpus; /* env.h */
+    bool pins;       /* each rank to its share of the CPUs, by NUMA node */
+    bool tag;        /* output.h */
     const char *log_directory; /* output.h; NULL: none */
     int64_t grace_ms; /* from SIGTERM, or a signal passed on, to SIGKILL */
     /* Called at the end, so that nothing comes between a rank's lines. */

@@ -35,6 +35,8 @@ static int run_child(void *argument)
     const struct rank_spec *spec = child->spec;
 
     setsid();
+    if (spec->cpus != NULL)
+        sched_setaffinity(0, sizeof(*spec->cpus), spec->cpus);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() == child->parent && dup2(spec->in_fd, STDIN_FILENO) >= 0 &&
         dup2(spec->out_fd, STDOUT_FILENO) >= 0 &&

@@ -2,6 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_RANKS_SPAWN_H
 #define SMTUNE_ORCHESTRATOR_RANKS_SPAWN_H
 
+#include <sched.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -12,6 +13,7 @@ struct rank_spec {
     char *const *argv; /* NULL-ended */
     char *const *envp; /* NULL-ended, complete */
     int in_fd, out_fd, err_fd;
+    const cpu_set_t *cpus; /* that it may run on; NULL: as this process */
 };
 
 /*

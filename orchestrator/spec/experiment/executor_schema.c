@@ -330,6 +330,17 @@ const struct schema_key experiment_resource_keys[] = {
         .example = "2",
     },
     {
+        .name = "pin",
+        .known_as = "affinity binding cpu_bind",
+        .type = SCHEMA_BOOL,
+        .doc = "For local: whether a trial runs on CPUs of its own, as many "
+               "as `cpus`, of one NUMA node if a node has so many. Each rank "
+               "gets its share of them. Trials without `pin` may run on any "
+               "CPU.",
+        .fallback = "false",
+        .example = "true",
+    },
+    {
         .name = "gpus",
         .known_as = "gpu",
         .type = SCHEMA_NUMBER | SCHEMA_TEXT | SCHEMA_ANY_MAP,

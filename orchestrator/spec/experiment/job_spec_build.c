@@ -354,6 +354,7 @@ void job_spec_build_resources(struct job_spec_build *t,
     resources->cpus = (int)conf_read_int(map, "cpus", 0);
     resources->nodes = (int)conf_read_int(map, "nodes", 0);
     resources->tasks = (int)conf_read_int(map, "tasks", 0);
+    resources->pins = conf_read_bool(map, "pin", false);
     resources->splits_gpus =
         strcmp(conf_read_text(map, "visible_gpus", "node"), "rank") == 0;
     resources->memory_bytes = conf_read_bytes(map, "memory", 0);

@@ -71,6 +71,32 @@ struct fault {
     char *text, *help; /* help NULL: there is none */
 };
 
+/* What cannot be pinned. */
+static struct fault find_pin_fault(const struct job_spec_build *t,
+                                   const struct executor_options *executor)
+{
+    const struct resources *resources = &t->task->resources;
+
+    if (!resources->pins)
+        return (struct fault){0};
+    if (executor->slurm != NULL)
+        return (struct fault){
+            .key = "pin",
+            .text = mem_printf("%s has 'pin', which is for the executor local: "
+                               "Slurm binds tasks to CPUs by itself",
+                               t->who),
+            .help = mem_copy_string("remove pin, or see TaskPlugin in "
+                                    "slurm.conf(5)")};
+    if (resources->cpus == 0)
+        return (struct fault){
+            .key = "pin",
+            .text = mem_printf("missing key 'cpus': %s has 'pin', which needs "
+                               "a number of CPUs",
+                               t->who),
+            .help = mem_printf("add cpus: %d", resources->tasks)};
+    return (struct fault){0};
+}
+
 /* What several nodes cannot be. */
 static struct fault find_node_fault(const struct job_spec_build *t,
                                     const struct executor_options *executor)
@@ -184,6 +210,8 @@ static struct fault find_fault(const struct job_spec_build *t,
 {
     struct fault fault = find_node_fault(t, executor);
 
+    if (fault.text == NULL)
+        fault = find_pin_fault(t, executor);
     if (fault.text == NULL)
         fault = find_uneven(t, executor);
     if (fault.text == NULL)

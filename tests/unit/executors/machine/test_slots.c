@@ -118,6 +118,56 @@ static void test_slots__parts_are_shared_with_others(void **state)
     slots_close(ours);
 }
 
+static bool take_pinned(struct slots *slots, int64_t attempt, int cpus)
+{
+    const struct attempt_spec spec = {
+        .attempt = attempt, .cpus = cpus, .pins = true};
+    uint32_t lacks = 0;
+
+    return slots_take(slots, &spec, true, &lacks);
+}
+
+static void assert_cpus(const struct slots *slots, int64_t attempt,
+                        uint64_t expected)
+{
+    cpu_set_t set;
+    uint64_t cpus = 0;
+
+    slots_cpu_set(slots, attempt, &set);
+    for (int i = 0; i < 64; i++)
+        cpus |= CPU_ISSET(i, &set) ? UINT64_C(1) << i : 0;
+    assert_int_equal(cpus, expected);
+}
+
+static void test_slots__pinned_ones_are_of_one_node(void **state)
+{
+    static const struct cpu_place places[] = {{0, 0}, {2, 0}, {4, 0},
+                                              {1, 1}, {3, 1}, {5, 1}};
+    struct slots *slots = slots_open(*state, 6, gpus, 0);
+
+    slots_place(slots, places, 6);
+    assert_true(take_pinned(slots, 1, 2));
+    assert_cpus(slots, 1, 1 << 0 | 1 << 2);
+    assert_true(take_pinned(slots, 2, 2));
+    assert_cpus(slots, 2, 1 << 1 | 1 << 3);
+    /* One on each node is free: it waits for two on one. */
+    assert_false(take_pinned(slots, 3, 2));
+    assert_true(take(slots, 4, 2, 0, true));
+    assert_cpus(slots, 4, 1 << 4 | 1 << 5);
+    slots_release(slots, 1);
+    assert_true(take_pinned(slots, 3, 2));
+    assert_cpus(slots, 3, 1 << 0 | 1 << 2);
+    slots_release(slots, 2);
+    slots_release(slots, 3);
+    slots_release(slots, 4);
+    /* No node has four. */
+    assert_true(take_pinned(slots, 5, 4));
+    assert_cpus(slots, 5, 1 << 0 | 1 << 2 | 1 << 4 | 1 << 1);
+    assert_false(take_pinned(slots, 6, 7));
+    slots_give_up(slots);
+    slots_close(slots);
+}
+
 /* An allocation's are nobody else's, and no file says so. */
 static void test_slots__of_a_process_alone_are_in_no_file(void **state)
 {
@@ -408,6 +458,7 @@ int main(void)
                                         make_folder, remove_folder),
         IN_FOLDER(test_slots__are_limited),
         cmocka_unit_test(test_slots__of_a_process_alone_are_in_no_file),
+        IN_FOLDER(test_slots__pinned_ones_are_of_one_node),
         IN_FOLDER(test_slots__parts_share_a_gpu),
         IN_FOLDER(test_slots__parts_are_shared_with_others),
         IN_FOLDER(test_slots__are_shared_with_others),

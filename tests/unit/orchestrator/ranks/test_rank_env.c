@@ -118,8 +118,7 @@ static void test_rank_env__shares_gpus(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int first, end;
 
-        rank_gpu_share(cases[i].rank, cases[i].tasks, cases[i].count, &first,
-                       &end);
+        rank_share(cases[i].rank, cases[i].tasks, cases[i].count, &first, &end);
         assert_int_equal(first, cases[i].first);
         assert_int_equal(end, cases[i].end);
     }
