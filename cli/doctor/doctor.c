@@ -347,13 +347,35 @@ static void look_at_terminal(const struct cli *cli,
                    cli->colour_err ? "colour" : "no colour");
 }
 
+/* ---- other programs ---- */
+
+static void look_at_containers(const struct cli *cli,
+                               struct doctor_finding *finding)
+{
+    (void)cli;
+    machine_describe_containers(&finding->found);
+    if (finding->found.length == 0)
+        buf_add_string(&finding->found, "none: PATH has none of apptainer, "
+                                        "singularity, podman and docker");
+}
+
+static void look_at_conda(const struct cli *cli, struct doctor_finding *finding)
+{
+    (void)cli;
+    machine_describe_conda(&finding->found);
+    if (finding->found.length == 0)
+        buf_add_string(&finding->found,
+                       "none: PATH has none of conda, mamba and micromamba");
+}
+
 const struct doctor_check doctor_checks[] = {
-    {"version", look_at_version},     {"shim", look_at_shim},
-    {"kernel", look_at_kernel},       {"defaults", look_at_config},
-    {"store", look_at_store},         {"file system", look_at_file_system},
-    {"disk space", look_at_space},    {"CPUs", look_at_cpus},
-    {"memory", look_at_memory},       {"GPUs", look_at_gpus},
-    {"slots", look_at_slots},         {"open files", look_at_files},
-    {"processes", look_at_processes}, {"cgroups", look_at_cgroups},
-    {"terminal", look_at_terminal},   {.name = NULL},
+    {"version", look_at_version},       {"shim", look_at_shim},
+    {"kernel", look_at_kernel},         {"defaults", look_at_config},
+    {"store", look_at_store},           {"file system", look_at_file_system},
+    {"disk space", look_at_space},      {"CPUs", look_at_cpus},
+    {"memory", look_at_memory},         {"GPUs", look_at_gpus},
+    {"slots", look_at_slots},           {"open files", look_at_files},
+    {"processes", look_at_processes},   {"cgroups", look_at_cgroups},
+    {"containers", look_at_containers}, {"conda", look_at_conda},
+    {"terminal", look_at_terminal},     {.name = NULL},
 };

@@ -17,6 +17,7 @@
 #include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/drive/warm_start_view.h"
+#include "cli/plan/container.h"
 #include "cli/plan/schedule.h"
 #include "cli/plan/workflow.h"
 #include "cli/show/run/slurm_words.h"
@@ -127,6 +128,19 @@ static void print_resources(const struct experiment *experiment)
     printf("\n");
 }
 
+static void print_container(const struct experiment *experiment)
+{
+    const struct job_spec *task = &experiment->task;
+    struct buf text = BUF_INIT;
+
+    plan_container_print(task, &experiment->executor, &text);
+    if (text.length > 0)
+        printf("container %s\n", buf_text(&text));
+    if (task->conda != NULL)
+        printf("conda     %s\n", template_source(task->conda));
+    buf_clear(&text);
+}
+
 static int print_text(const struct experiment *experiment,
                       const struct warm_start *warm, struct dry_run *dry_run,
                       int64_t shown, struct err *err)
@@ -148,6 +162,7 @@ static int print_text(const struct experiment *experiment,
     plan_schedule_print(experiment, dry_run);
     print_space(experiment, dry_run_volume(dry_run));
     print_resources(experiment);
+    print_container(experiment);
     printf("first trials\n");
     for (int64_t i = 0; i < shown && result == 1; i++) {
         result = dry_run_next(dry_run, &trial, err);
@@ -185,7 +200,7 @@ static int print_json(const struct experiment *experiment,
     }
     json = json_pack(
         "{s:s, s:s, s:o, s:o, s:o, s:{s:s, s:s, s:I}, s:o, s:o, s:o, "
-        "s:{s:f, s:b}, s:o}",
+        "s:{s:f, s:b}, s:o, s:o, s:o}",
         "name", experiment->name, "executor", experiment->executor.name,
         "slurm",
         slurm_words_json(&experiment->executor,
@@ -197,7 +212,9 @@ static int print_json(const struct experiment *experiment,
         warm_start_view_json(experiment, warm), "schedule",
         plan_schedule_json(experiment, dry_run), "brackets",
         plan_brackets_json(dry_run), "volume", "fraction", volume->fraction,
-        "exact", (int)volume->exact, "first", first);
+        "exact", (int)volume->exact, "first", first, "container",
+        plan_container_json(&experiment->task, &experiment->executor), "conda",
+        plan_conda_json(&experiment->task));
     json_print_pretty(json, &text);
     fputs(buf_text(&text), stdout);
     json_decref(json);

@@ -76,6 +76,11 @@ static void add_contents(const struct scripts *scripts,
     /* A trial's command begins with them. */
     for (size_t i = 0; i < task->setup_count && script->is_step; i++)
         buf_printf(&text, "%s\n", task->setup[i]);
+    if (task->container.image != NULL)
+        buf_printf(&text, "container: %s\n",
+                   template_source(task->container.image));
+    if (task->conda != NULL)
+        buf_printf(&text, "conda: %s\n", template_source(task->conda));
     buf_printf(&text, "%s\n", script->command);
     add_shown(scripts, buf_text(&text), &shown);
     buf_add_string(out,

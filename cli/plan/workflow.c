@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/cmd.h"
+#include "cli/plan/container.h"
 #include "cli/show/jobs/workflow_drawing.h"
 #include "cli/show/run/slurm_words.h"
 #include "orchestrator/spec/workflow/workflow.h"
@@ -123,6 +124,22 @@ static void add_action(const struct step *step, struct buf *out)
     buf_clear(&whole);
 }
 
+static void print_container(const struct workflow *workflow,
+                            const struct step *step, int columns)
+{
+    const struct template *conda = step->task.conda;
+    struct buf text = BUF_INIT;
+
+    plan_container_print(&step->task, workflow_executor(workflow, step), &text);
+    if (text.length > 0)
+        printf("%6s  %-*s  in container %s\n", "", columns, "",
+               buf_text(&text));
+    if (conda != NULL)
+        printf("%6s  %-*s  in conda environment %s\n", "", columns, "",
+               template_source(conda));
+    buf_clear(&text);
+}
+
 static int name_columns(const struct workflow *workflow)
 {
     size_t columns = 0;
@@ -156,6 +173,7 @@ static void print_actions(const struct workflow *workflow, const size_t *order,
         add_action(step, &action);
         printf("%6zu  %-*s  %s\n", ++printed, columns, step->name,
                buf_text(&action));
+        print_container(workflow, step, columns);
         buf_clear(&action);
     }
     if (left > 0)

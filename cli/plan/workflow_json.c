@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The plan of a workflow for programs. What is known only when a step begins is
  * null; a missing key would look like an older version of smtune. */
+#include "cli/plan/container.h"
 #include "cli/plan/workflow.h"
 #include "cli/show/jobs/workflow_drawing.h"
 #include "cli/show/run/slurm_words.h"
@@ -92,7 +93,7 @@ static json_t *step_json(const struct workflow *workflow, size_t index)
 
     return json_pack(
         "{s:o, s:s, s:o, s:s, s:b, s:b, s:o, s:o, s:o, s:I, s:o, s:o, s:o, "
-        "s:o, s:o, s:o, s:o, s:o, s:o, s:b}",
+        "s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}",
         "name", json_from_text(step->name), "kind", kinds[step->kind], "needs",
         needs_json(workflow, index), "when", flow_when_names[flow->when],
         "final", (int)flow->is_final, "may_fail", (int)flow->may_fail, "copies",
@@ -106,7 +107,10 @@ static json_t *step_json(const struct workflow *workflow, size_t index)
         "command", source_json(step->task.command), "file",
         json_from_text(step->file), "outputs", outputs_json(step), "rounds",
         json_int_unless(step->repeat.max, 0), "links",
-        json_int_unless(step->link.max, 0), "cache", (int)step->cache.is_on);
+        json_int_unless(step->link.max, 0), "cache", (int)step->cache.is_on,
+        "container",
+        plan_container_json(&step->task, workflow_executor(workflow, step)),
+        "conda", plan_conda_json(&step->task));
 }
 
 json_t *plan_workflow_json(const struct workflow *workflow, const size_t *order)

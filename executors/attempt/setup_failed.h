@@ -7,7 +7,7 @@
 
 /*
  * What a line of `setup` that fails leaves in the attempt's directory
- * (orchestrator/job/setup.h): a file with one line of text. Needs no library
+ * (orchestrator/wrap/setup.h): a file with one line of text. Needs no library
  * but libc, for the shim's sake.
  */
 

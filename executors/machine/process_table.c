@@ -275,6 +275,41 @@ static bool is_srun_of_launch(const struct process *process, const char *status)
     return has_name(above, "Name:\tsmtune\n");
 }
 
+/* What stands between us and the command in a container (executors/shim/
+ * contain.c), which gets the signal itself. */
+static bool is_of_apptainer(const char *status)
+{
+    return has_name(status, "Name:\tsmtune-contain\n") ||
+           has_name(status, "Name:\tstarter\n") ||
+           has_name(status, "Name:\tstarter-suid\n");
+}
+
+/* Whether it is in a container of Podman, which passes the signal on. */
+static bool is_of_podman(const struct process_table *table,
+                         const struct process *process)
+{
+    char status[STATUS_MAX];
+
+    for (; process != NULL && process->owner != NULL;
+         process = process_table_find(table, process->parent)) {
+        read_status(process->pid, status);
+        if (has_name(status, "Name:\tconmon\n"))
+            return true;
+    }
+    return false;
+}
+
+static bool is_to_warn(const struct process_table *table,
+                       const struct process *process, int signal_number)
+{
+    char status[STATUS_MAX];
+
+    read_status(process->pid, status);
+    return heeds(status, signal_number) &&
+           !is_srun_of_launch(process, status) && !is_of_apptainer(status) &&
+           !is_of_podman(table, process);
+}
+
 size_t process_table_warn(const struct process_table *table, const void *owner,
                           int signal_number)
 {
@@ -282,12 +317,10 @@ size_t process_table_warn(const struct process_table *table, const void *owner,
 
     for (size_t i = 0; i < table->count; i++) {
         const struct process *process = &table->rows[i];
-        char status[STATUS_MAX];
 
         if (process->owner != owner || process->is_zombie)
             continue;
-        read_status(process->pid, status);
-        if (heeds(status, signal_number) && !is_srun_of_launch(process, status))
+        if (is_to_warn(table, process, signal_number))
             warned +=
                 process_signal(process->pid, process->start, signal_number);
     }

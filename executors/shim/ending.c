@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "executors/attempt/attempt_file.h"
+#include "executors/container/end.h"
 #include "executors/shim/evidence.h"
 
 /*
@@ -120,6 +121,7 @@ static void finish(struct supervisor *supervisor, struct attempt *attempt,
 {
     struct attempt_exit end = attempt->end;
 
+    container_end_all(attempt->directory);
     attempt_remove(supervisor, attempt);
     supervisor->strays |= !had_group;
     supervisor->events.ended(supervisor->events.user, &end);

@@ -12,6 +12,7 @@
 #include "base/fs.h"
 #include "executors/attempt/shim_status.h"
 #include "executors/shim/agent.h"
+#include "executors/shim/contain.h"
 #include "executors/shim/options.h"
 #include "executors/shim/order.h"
 #include "executors/shim/pilot.h"
@@ -96,25 +97,36 @@ static int run_command(const struct shim_options *options, char **words,
     return status;
 }
 
-int main(int argc, char **argv)
+static int run_options(int argc, char **argv, struct err *err)
 {
     struct shim_options options;
-    struct err err = {ERR_NONE, "", 0, 0, ""};
     int first = shim_options_parse(&options, argc, argv), status;
 
     if (!options.with_tty) /* which hands all files on to its command */
         own_files((int)options.agent_fd);
     if (options.with_tty)
-        status = tty_run(argv + first, &err);
+        status = tty_run(argv + first, err);
     else if (options.agent_fd >= 0)
         status =
-            become_agent((int)options.agent_fd, &err) == 0 ? 0 : SHIM_FAILED;
+            become_agent((int)options.agent_fd, err) == 0 ? 0 : SHIM_FAILED;
     else if (options.pilot != NULL)
-        status = pilot_run(&options, &err);
+        status = pilot_run(&options, err);
     else if (options.order != NULL || options.orders != NULL)
-        status = order_run(&options, &err);
+        status = order_run(&options, err);
     else
-        status = run_command(&options, argv + first, &err);
+        status = run_command(&options, argv + first, err);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct err err = {ERR_NONE, "", 0, 0, ""};
+    int status;
+
+    if (argc > 1 && strcmp(argv[1], "--container") == 0)
+        status = contain_run(argv + 2, &err);
+    else
+        status = run_options(argc, argv, &err);
     if (err.kind != ERR_NONE)
         fprintf(stderr, "smtune-shim: %s\n", err.text);
     return status;

@@ -68,6 +68,7 @@ static void print_usage(FILE *out)
         "       smtune-shim --order DIR|--orders FILE|--pilot DIR [options]\n"
         "       smtune-shim --agent FD\n"
         "       smtune-shim --tty -- COMMAND [ARGUMENT]...\n"
+        "       smtune-shim --container ... -- COMMAND [ARGUMENT]...\n"
         "\n"
         "Runs the command as an attempt in DIRECTORY. Creates `claim` there,\n"
         "writes the output to `log`, and writes `exit` at the end. Exits with\n"

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include "executors/attempt/shim_status.h"
+#include "executors/shim/exit_as.h"
 
 /*
  * Programs that write to a terminal flush each line, so their values are read
@@ -109,25 +109,6 @@ static int copy_until_end(int master, pid_t pid)
     return status;
 }
 
-/* As the command ended, so that the shim records it. */
-static int end_as(int status)
-{
-    const struct rlimit no_core = {0, 0};
-    int number;
-    sigset_t set;
-
-    if (WIFEXITED(status))
-        return WEXITSTATUS(status);
-    number = WTERMSIG(status);
-    setrlimit(RLIMIT_CORE, &no_core);
-    signal(number, SIG_DFL);
-    sigemptyset(&set);
-    sigaddset(&set, number);
-    sigprocmask(SIG_UNBLOCK, &set, NULL);
-    raise(number);
-    return SHIM_SIGNAL + number;
-}
-
 int tty_run(char *const *argv, struct err *err)
 {
     int master, slave = open_terminal(&master, err);
@@ -151,5 +132,5 @@ int tty_run(char *const *argv, struct err *err)
         err_set_errno(err, ERR_FAILED, errno, "cannot fork");
         return SHIM_NOT_STARTED;
     }
-    return end_as(copy_until_end(master, pid));
+    return exit_as(copy_until_end(master, pid));
 }

@@ -2,6 +2,7 @@
 #include "orchestrator/engine/executors.h"
 
 #include "executors/machine/cpus.h"
+#include "orchestrator/engine/core/containers.h"
 #include "orchestrator/engine/core/transaction.h"
 #include "orchestrator/engine/nodes.h"
 #include "orchestrator/engine/reading.h"
@@ -81,6 +82,8 @@ int engine_open_executors(struct engine *engine, struct err *err)
 {
     const struct workflow *workflow = engine->run->workflow;
 
+    if (engine_check_containers(engine, err) != 0)
+        return -1;
     if (workflow == NULL)
         return open_executor(engine, engine->experiment->executor, err);
     for (size_t i = 0; i < workflow->executor_count; i++) {

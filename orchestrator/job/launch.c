@@ -13,16 +13,19 @@
 #include "orchestrator/job/channels.h"
 #include "orchestrator/job/env_list.h"
 #include "orchestrator/job/launch_env.h"
-#include "orchestrator/job/setup.h"
 #include "orchestrator/job/trial_files.h"
+#include "orchestrator/spec/experiment/container.h"
 #include "orchestrator/spec/experiment/shebang.h"
 #include "orchestrator/spec/experiment/workdir.h"
+#include "orchestrator/wrap/container.h"
+#include "orchestrator/wrap/setup.h"
 
 struct launch {
     struct attempt_spec spec;
     struct attempt_pool pools[ATTEMPT_POOLS_MAX];
     char *job_directory, *ml_directory, *checkpoint_directory, *directory;
     char *work_directory; /* of the task; NULL: the run's */
+    char *conda;          /* the environment of the task; or NULL */
     char *name;           /* of the job, for people */
     char **argv;
     char *script; /* for its file; NULL: it needs none */
@@ -139,6 +142,14 @@ static int expand_environment(struct launch *launch,
     return result;
 }
 
+/* Where its command starts. */
+static const char *work_directory(const struct launch *launch,
+                                  const struct launch_site *site)
+{
+    return launch->work_directory != NULL ? launch->work_directory
+                                          : site->work_directory;
+}
+
 static struct launch_places places_of(const struct launch *launch)
 {
     return (struct launch_places){
@@ -165,7 +176,28 @@ static int expand(struct launch *launch, const struct launch_order *order,
     if (result == 0)
         result =
             workdir_expand(order->task, values, &launch->work_directory, err);
+    if (result == 0 && order->words == NULL)
+        result = conda_expand(order->task, values, &launch->conda, err);
     return result;
+}
+
+static int put_container(struct launch *launch, const struct launch_site *site,
+                         const struct launch_order *order,
+                         const struct value *values, struct err *err)
+{
+    const struct container_order container = {
+        .task = order->task,
+        .values = values,
+        .resources = order->resources,
+        .run_directory = workspaces_directory(site->workspaces),
+        .attempt_directory = launch->directory,
+        .work_directory = work_directory(launch, site),
+        .channel_paths = launch->channel_paths,
+    };
+
+    if (order->words != NULL)
+        return 0;
+    return container_put_in_front(&container, &launch->argv, err);
 }
 
 /* Puts words in front of the others, and takes them. */
@@ -228,9 +260,7 @@ static void fill_spec(struct launch *launch, const struct launch_site *site,
     struct attempt_spec *spec = &launch->spec;
 
     spec->directory = launch->directory;
-    spec->work_directory = launch->work_directory != NULL
-                               ? launch->work_directory
-                               : site->work_directory;
+    spec->work_directory = work_directory(launch, site);
     spec->argv = launch->argv;
     spec->envp = launch->environment.items;
     spec->cpus = resources->cpus;
@@ -315,6 +345,8 @@ static int fill(struct launch *launch, const struct launch_site *site,
         return -1;
     if (expand(launch, order, values, err) != 0)
         return refuse_values(err);
+    if (put_container(launch, site, order, values, err) != 0)
+        return -1;
     return write_script(launch, err);
 }
 
@@ -350,8 +382,8 @@ struct launch *launch_create(const struct launch_site *site,
     if (order->resources->tasks > 1)
         start_as_ranks(launch, order->resources);
     if (order->words == NULL)
-        launch->argv =
-            setup_words(order->task, launch->argv, launch->directory);
+        launch->argv = setup_words(order->task, launch->conda, launch->argv,
+                                   launch->directory);
     fill_spec(launch, site, order);
     return launch;
 }
@@ -387,6 +419,7 @@ void launch_destroy(struct launch *launch)
     channels_free_paths(launch->task, launch->channel_paths);
     env_list_clear(&launch->environment);
     free(launch->work_directory);
+    free(launch->conda);
     free(launch->name);
     free(launch->job_directory);
     free(launch->ml_directory);

@@ -114,6 +114,11 @@ static void sync_above(const char *run_directory)
     free(path);
 }
 
+const char *workspaces_directory(const struct workspaces *workspaces)
+{
+    return workspaces->directory;
+}
+
 struct workspaces *workspaces_create(const char *run_directory, struct err *err)
 {
     struct workspaces *workspaces = mem_zero(sizeof(*workspaces));

@@ -21,6 +21,7 @@
  *           input/data/CHANNEL/          links to a copy's share (shards.h)
  *   runs/NAME/attempts/N-A/              log, claim, exit, metrics.jsonl
  *   runs/NAME/shards/STEP/CHANNEL        the files that copies share out
+ *   runs/NAME/images/IMAGE.sif           images of containers (container.h)
  *
  * Making eight folders costs more than starting a short trial. Where a trial
  * left nothing in its folder, another one gets that by a rename.
@@ -31,6 +32,8 @@ struct workspaces;
  * what could not be made or read, with its path. The caller destroys. */
 struct workspaces *workspaces_create(const char *run_directory,
                                      struct err *err);
+/* The run's own folder; lives as long as they. */
+const char *workspaces_directory(const struct workspaces *workspaces);
 /* Removes what is spare. */
 void workspaces_destroy(struct workspaces *workspaces);
 

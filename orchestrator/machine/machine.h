@@ -24,6 +24,12 @@ void machine_probe(struct machine *machine);
  * whether their memory and CPUs can be limited by these. */
 bool machine_describe_cgroups(struct buf *out);
 
+/* The programs that run containers, in the order in which smtune takes them,
+ * with their versions; "" where PATH has none. */
+void machine_describe_containers(struct buf *out);
+/* The same of those that activate conda environments. */
+void machine_describe_conda(struct buf *out);
+
 /* Where CPU and GPU slots are shared between engines of one user; ERR_FAILED
  * when that place is not safe to use. */
 int machine_slots_directory(char *path, size_t size, struct err *err);

@@ -70,6 +70,8 @@ static const struct rule step_rules[] = {
     {"shell", FATE_NEW, NULL},
     {"env", FATE_NEW, NULL},
     {"setup", FATE_NEW, NULL},
+    {"container", FATE_NEW, NULL},
+    {"conda", FATE_NEW, NULL},
     {"workdir", FATE_NEW, NULL},
     {"metrics", FATE_NEW, NULL},
     {"channels", FATE_NEW, NULL},

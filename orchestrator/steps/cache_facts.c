@@ -3,10 +3,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "orchestrator/job/channels.h"
+#include "orchestrator/spec/experiment/container.h"
 #include "orchestrator/spec/experiment/workdir.h"
 
 /* In place of the job's own folders. */
@@ -40,6 +42,51 @@ static void add_setup(struct gathering *g)
     json_decref(list);
 }
 
+/* A container's image by what it is called; of a file also by its state. */
+static int add_image(struct gathering *g, json_t *facts)
+{
+    struct stat status;
+    char *image;
+
+    if (container_expand_image(&g->step->task, g->values, &image, g->err) != 0)
+        return -1;
+    json_object_set_new(facts, "image", json_from_text(image));
+    if (image[0] == '/' && stat(image, &status) == 0) {
+        json_object_set_new(facts, "bytes", json_integer(status.st_size));
+        json_object_set_new(facts, "changed",
+                            json_integer(status.st_mtim.tv_sec));
+    }
+    free(image);
+    return 0;
+}
+
+static int add_container(struct gathering *g)
+{
+    const struct container_spec *spec = &g->step->task.container;
+    json_t *facts, *list;
+    char *conda = NULL;
+    int result;
+
+    if (conda_expand(&g->step->task, g->values, &conda, g->err) != 0)
+        return -1;
+    if (conda != NULL)
+        json_object_set_new(g->facts->facts, "conda", json_from_text(conda));
+    free(conda);
+    if (spec->image == NULL)
+        return 0;
+    facts = json_object();
+    list = json_array();
+    result = add_image(g, facts);
+    for (size_t i = 0; i < spec->mount_count; i++)
+        json_array_append_new(list,
+                              json_from_text(template_source(spec->mounts[i])));
+    for (size_t i = 0; i < spec->option_count; i++)
+        json_array_append_new(list, json_from_text(spec->options[i]));
+    json_object_set_new(facts, "options", list);
+    json_object_set_new(g->facts->facts, "container", facts);
+    return result;
+}
+
 static int add_command(struct gathering *g)
 {
     const struct job_spec *spec = &g->step->task;
@@ -63,6 +110,8 @@ static int add_command(struct gathering *g)
         json_object_set_new(g->facts->facts, "shell",
                             json_from_text(spec->interpreter));
     add_setup(g);
+    if (result == 0)
+        result = add_container(g);
     words_free(words);
     buf_clear(&script);
     return result;

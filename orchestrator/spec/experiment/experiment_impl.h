@@ -49,6 +49,32 @@ extern const struct schema_key experiment_line_element;
                "slurm, the lines of executor.setup come first.",               \
         .fallback = "none", .example = "[source ~/venv/bin/activate]",         \
     }
+/* The keys of `container`. */
+extern const struct schema_key experiment_container_keys[];
+#define EXPERIMENT_KEY_CONTAINER                                               \
+    {                                                                          \
+        .name = "container",                                                   \
+        .known_as = "singularity apptainer docker podman container_image "     \
+                    "docker_image container-image",                            \
+        .type = SCHEMA_MAP | SCHEMA_TEXT, .min = 1, .shorthand = "image",      \
+        .keys = experiment_container_keys,                                     \
+        .doc = "The container in which the command runs. With slurm it is "    \
+               "started on the node. The lines of `setup` run before it, "     \
+               "outside.",                                                     \
+        .fallback = "none", .example = "\"docker://python:3.12\"",             \
+    }
+#define EXPERIMENT_KEY_CONDA                                                   \
+    {                                                                          \
+        .name = "conda",                                                       \
+        .known_as = "conda_env conda-env conda_environment micromamba mamba",  \
+        .type = SCHEMA_TEXT, .min = 1,                                         \
+        .doc = "The conda environment of the command: a name, or the path "    \
+               "of its folder, with ${{ }} templates. A relative path has a "  \
+               "slash and starts at the folder of the file. conda, mamba or "  \
+               "micromamba activates it after `setup`. If none can, the "      \
+               "attempt ends with the cause setup_failed.",                    \
+        .fallback = "none", .example = "pytorch-2.5",                          \
+    }
 /* The keys of `schedule`. */
 extern const struct schema_key experiment_schedule_keys[];
 /* Search methods that stand for a schedule as well: X(name, search method,

@@ -79,6 +79,17 @@ struct pool_share {
     int64_t amount;
 };
 
+/* In which the command runs (orchestrator/wrap/container.h). */
+struct container_spec {
+    struct template *image;   /* NULL: in none */
+    const char *runtime;      /* NULL: the first that is there */
+    struct template **mounts; /* [mount_count] FROM[:TO][:ro] */
+    size_t mount_count;
+    const char **options; /* [option_count] of the runtime */
+    size_t option_count;
+    const char *folder; /* absolute: where relative paths start */
+};
+
 enum file_format { FILE_YAML, FILE_JSON, FILE_TOML, FILE_TEXT };
 
 /* In the order of the enum, NULL-ended. */
@@ -100,6 +111,9 @@ struct job_spec {
     const char *interpreter; /* of a script: bash; NULL: /bin/sh */
     const char **setup;      /* [setup_count] lines of bash before it */
     size_t setup_count;
+    struct container_spec container;
+    struct template *conda;     /* an environment to activate; NULL: none */
+    const char *conda_folder;   /* absolute: where a relative path starts */
     struct template *workdir;   /* NULL: the run's; workdir.h */
     const char *workdir_folder; /* absolute: where a relative one starts */
     struct metric_rules *metrics;

@@ -10,6 +10,7 @@
 #include "base/regex.h"
 #include "base/text.h"
 #include "orchestrator/spec/experiment/command_check.h"
+#include "orchestrator/spec/experiment/container.h"
 #include "orchestrator/spec/experiment/executor_build.h"
 #include "orchestrator/spec/experiment/gpus.h"
 #include "orchestrator/spec/experiment/shebang.h"
@@ -407,6 +408,8 @@ bool job_spec_uses(const struct job_spec *spec, size_t column)
         return true;
     if (spec->workdir != NULL && template_uses(spec->workdir, column))
         return true;
+    if (container_uses(spec, column))
+        return true;
     for (size_t i = 0; i < spec->environment_count; i++)
         if (template_uses(spec->environment[i].value, column))
             return true;
@@ -467,6 +470,7 @@ void job_spec_clear(struct job_spec *spec)
         clear_rule(&spec->retries[i]);
     template_destroy(spec->command);
     template_destroy(spec->workdir);
+    container_clear_spec(spec);
     metric_rules_destroy(spec->metrics);
     free(spec->setup);
     free(spec->environment);

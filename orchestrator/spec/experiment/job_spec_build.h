@@ -43,6 +43,9 @@ void job_spec_build_setup(struct job_spec_build *t,
 /* Puts the executor's lines of bash before its own. */
 void job_spec_prepend_setup(struct job_spec *spec,
                             const struct slurm_options *slurm);
+/* `container` and `conda` of the map, one of which may be there. */
+void job_spec_build_container(struct job_spec_build *t,
+                              const struct conf_node *map);
 /* Where the command starts; NULL: where the run does. */
 void job_spec_build_workdir(struct job_spec_build *t,
                             const struct conf_node *node);

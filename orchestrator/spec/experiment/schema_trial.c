@@ -317,6 +317,8 @@ const struct schema_key experiment_trial_keys[] = {
     },
     EXPERIMENT_KEY_WORKDIR,
     EXPERIMENT_KEY_SETUP,
+    EXPERIMENT_KEY_CONTAINER,
+    EXPERIMENT_KEY_CONDA,
     {
         .name = "env",
         .known_as = "environment",

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "orchestrator/spec/experiment/command_warn.h"
+#include "orchestrator/spec/experiment/container_warn.h"
 #include "orchestrator/spec/experiment/experiment_impl.h"
 #include "orchestrator/spec/experiment/goal_warn.h"
 #include "orchestrator/spec/experiment/job_spec_build.h"
@@ -247,6 +248,9 @@ void experiment_warn(const struct experiment *experiment,
     check_goals(&check);
     check_criteria(&check);
     check_command(&check);
+    container_warn(&experiment->task,
+                   conf_get(conf_get(check.root, "trial"), "container"),
+                   &experiment->executor, false, warnings);
     experiment_warn_space(experiment, check.doc, warnings);
     if (!experiment->schedule.is_on)
         return;

@@ -53,6 +53,8 @@ static const struct {
     {"metrics", TASK},
     {"workdir", TASK},
     {"setup", TASK},
+    {"container", TASK},
+    {"conda", TASK},
     {"env", TASK},
     {"tty", TASK},
     {"channels", TASK},
@@ -441,6 +443,7 @@ static void build_task(struct step_build *s)
 
     s->step->command = command != NULL ? command : shell;
     s->step->environment = conf_get(map, "env");
+    s->step->container = conf_get(map, "container");
     if (command != NULL && shell != NULL)
         job_spec_build_interpreter(&s->task, command, shell);
     else if (command != NULL)
@@ -449,6 +452,7 @@ static void build_task(struct step_build *s)
         job_spec_build_command(&s->task, shell, true);
     job_spec_build_workdir(&s->task, conf_get(map, "workdir"));
     job_spec_build_setup(&s->task, conf_get(map, "setup"));
+    job_spec_build_container(&s->task, map);
     job_spec_build_environment(&s->task, conf_get(map, "env"));
     build_channels(s);
     build_metrics(s);

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "orchestrator/spec/experiment/command_warn.h"
+#include "orchestrator/spec/experiment/container_warn.h"
 #include "orchestrator/spec/workflow/workflow_impl.h"
 
 /* What a workflow may say, and its writer can hardly have meant. */
@@ -50,6 +51,8 @@ static void check_step(const struct workflow *workflow, const struct step *step,
 
     if (step->command == NULL)
         return;
+    container_warn(&step->task, step->container,
+                   workflow_executor(workflow, step), true, warnings);
     add_own(names, step);
     command_warn(
         &(struct command_text){.doc = file->doc,

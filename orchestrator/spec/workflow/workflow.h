@@ -141,6 +141,7 @@ struct step {
     struct job_spec task;
     const struct conf_node *command;     /* or `shell`, in the file; or NULL */
     const struct conf_node *environment; /* `env`, in the file; or NULL */
+    const struct conf_node *container;   /* in the file; or NULL */
     const char *executor;                /* a name of workflow->executors */
     const struct output *outputs;
     size_t output_count;

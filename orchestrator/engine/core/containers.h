@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_ENGINE_CORE_CONTAINERS_H
+#define SMTUNE_ORCHESTRATOR_ENGINE_CORE_CONTAINERS_H
+
+#include "orchestrator/engine/core/state.h"
+
+/* Before anything starts: -1 with an error where trials or a step need a
+ * container that cannot start on this machine. All of them would fail alike. */
+int engine_check_containers(const struct engine *engine, struct err *err);
+
+#endif
