@@ -3,11 +3,11 @@
  * `conda activate` is a function that `conda init` puts into the shells of a
  * terminal. It evaluates what the program prints, and so does this. The names
  * of environments belong to the installation that has them: each program that
- * is there is asked, in PATH first, until one knows the environment. Their
- * messages are shown where none does. conda has one form of the question,
- * micromamba another, and mamba had the first until its version 2. A folder
- * that holds an environment needs no program: its variables are set here, and
- * its own scripts run.
+ * is there is asked, in PATH first, until one knows the environment. Where none
+ * does, the first one is asked again for its message. conda has one form of the
+ * question, micromamba another, and mamba had the first until its version 2. A
+ * folder that holds an environment needs no program: its variables are set
+ * here, and its own scripts run.
  */
 #include "orchestrator/wrap/conda.h"
 
@@ -43,11 +43,12 @@ const char conda_activation[] =
     "[ ! -r \"$script\" ] || . \"$script\"; "
     "done; }; "
     "smtune_activate() { "
-    "local program answer found=; "
+    "local program answer found=:; "
     "while read -r program; do "
+    "case $found in *:\"$program\":*) continue;; esac; "
     "[ -x \"$program\" ] || continue; "
-    "found=$program; "
-    "if answer=$(smtune_ask \"$program\" </dev/null); then "
+    "found+=$program:; "
+    "if answer=$(smtune_ask \"$program\" </dev/null 2>/dev/null); then "
     "eval \"$answer\"; "
     "return 0; "
     "fi; "
@@ -56,7 +57,11 @@ const char conda_activation[] =
     "smtune_enter; "
     "return 0; "
     "fi; "
-    "[ -n \"$found\" ] || "
+    "found=${found#:}; "
+    "if [ -n \"$found\" ]; then "
+    "smtune_ask \"${found%%:*}\" </dev/null >/dev/null; "
+    "else "
     "echo \"conda, mamba and micromamba are neither in PATH nor in a usual "
     "place\" >&2; "
+    "fi; "
     "return 1; }; ";
