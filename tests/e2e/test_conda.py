@@ -130,7 +130,7 @@ def test_conda__is_part_of_a_cached_step(smtune, workflow, conda):
     conda("micromamba", "two")
     for name in "one", "two", "one":
         path = workflow(f"a: {{conda: {name}, command: tool, cache: true}}")
-        smtune.ok("run", path, "--name", "new")
+        smtune.ok("run", path)
         said = smtune("logs", "last", "a")
         assert said.stdout == f"of {name}\n" or "cache hit" in said.stderr
     assert "cache hit" in said.stderr

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+import container_runtimes as runtimes
 from conftest import MODES, NODES, both
 from programs import wait_until
 
@@ -142,6 +143,24 @@ def test_setup_that_fails(smtune, experiment, transport, mode):
         assert attempt["text"] == "line 2 of setup failed with exit " \
             "status 7: exit 7 (no such module)"
         assert smtune.ok("logs", "run", n) == "no such module\n"
+
+
+@both("job", "array", "pilot")
+def test_container(smtune, experiment, transport, mode):
+    """The runtime is found on the node, after setup, by the same words."""
+    folder = smtune.directory
+    runtimes.write_program(folder, "apptainer")
+    (folder / "box.sif").touch()
+    smtune.ok("run", experiment(
+        trials=2, trial={"shell": "pwd; echo $SMTUNE_JOB; echo loss=1",
+                         "container": "box.sif",
+                         "resources": {"time": "20s", "gpus": 1}},
+        executor={"mode": mode,
+                  "setup": [f"export PATH={folder}/bin:$PATH"]}), timeout=100)
+    assert len(runtimes.calls(folder)) == 2
+    for n, words in enumerate(runtimes.calls(folder), 1):
+        assert words[:2] == ["exec", "--nv"]
+        assert smtune.ok("logs", "run", n) == f"{folder}\n{n}\nloss=1\n"
 
 
 @both("array", "pilot")
