@@ -111,6 +111,7 @@ static int on_first(void *user, const struct event_row *event)
 
     walk->replay.event = event;
     follow_lives(&walk->replay);
+    result = replay_note_spec(&walk->replay);
     for (size_t i = 0; i < JUDGE_COUNT && result == 0; i++)
         result = ask(walk, i, judges[i]->look);
     forget_event(&walk->replay);
@@ -171,7 +172,9 @@ int replay_run(struct store *store, int64_t run, const struct spec *spec,
 
     for (int i = 0; i < PROOF_COUNT; i++)
         proofs[i] = (struct proof){.has_any = false};
-    result = create_judges(&walk);
+    result = replay_find_edits(&walk.replay);
+    if (result == 0)
+        result = create_judges(&walk);
     if (result == 0)
         result = judge_all(&walk);
     for (size_t i = 0; i < JUDGE_COUNT; i++)

@@ -119,7 +119,7 @@ static int add_job(struct deciding *deciding, const json_t *detail)
         .is_scheduled = detail_integer(detail, "resource", 0) > 0};
     deciding->tally.suggested++;
     deciding->is_closing = false;
-    deciding_ask(deciding, number, detail);
+    deciding_ask(deciding, number);
     job = &deciding->jobs[deciding->job_count - 1];
     if (job->task == NULL)
         return deciding_differ(deciding, number, "the job belongs to no step");
@@ -225,7 +225,7 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* After a result was taken back. */
-static void account_all(struct deciding *deciding)
+void deciding_account_all(struct deciding *deciding)
 {
     struct result *results = mem_array(deciding->job_count, sizeof(*results));
     size_t count = 0;
@@ -274,7 +274,7 @@ static void end_job(struct deciding *deciding, struct judged *job,
     job->violation = isnan(violation) ? 0.0 : violation;
     job->place = detail_integer(detail, "told", 0);
     account(deciding, job);
-    deciding_tell(deciding, job, detail);
+    deciding_tell(deciding, job);
     note_verdict(deciding);
 }
 
@@ -289,7 +289,7 @@ static void reopen_job(struct deciding *deciding, struct judged *job)
     job->links = (struct links){0};
     job->free_starts = (struct free_starts){0};
     job->resources = job->task->resources;
-    account_all(deciding);
+    deciding_account_all(deciding);
     note_hopeless(deciding); /* its success may have been the only one */
 }
 
@@ -490,8 +490,8 @@ static int on_run_event(struct deciding *deciding, const json_t *detail)
 
         budget_change_add(&deciding->budget, &change);
     }
-    if (deciding->was_edited && strcmp(word, "run_created") == 0)
-        return deciding_begin(deciding, detail);
+    if (deciding->replay->was_edited && strcmp(word, "run_created") == 0)
+        return deciding_begin(deciding);
     if (strcmp(word, "edited") == 0)
         return deciding_edit(deciding, detail);
     deciding->was_paused |= strcmp(word, "run_paused") == 0;
@@ -529,14 +529,6 @@ static bool is_for(const struct spec *spec)
     return true;
 }
 
-static int keep_edited(void *user, const struct run_row *row)
-{
-    struct deciding *deciding = user;
-
-    deciding->was_edited = row->edited_spec[0] != '\0';
-    return 0;
-}
-
 static void destroy(void *self)
 {
     struct deciding *deciding = self;
@@ -545,7 +537,7 @@ static void destroy(void *self)
         return;
     for (size_t i = 0; i < deciding->job_count; i++)
         free(deciding->jobs[i].retries_used);
-    convergence_destroy(deciding->convergence);
+    deciding_destroy_convergence(deciding);
     spec_clear(&deciding->spec);
     free(deciding->jobs);
     free(deciding);
@@ -563,14 +555,9 @@ static void *create(struct replay *replay)
     deciding->budget = (struct budget_change){
         .trials = (int64_t)experiment->search.budget_trials,
         .time_ms = experiment->budget.file_time_ms};
-    if (deciding->workflow == NULL)
-        deciding->convergence = search_create_convergence(experiment);
+    deciding_create_convergence(deciding);
     tally_init(&deciding->tally, experiment->budget.improvement);
-    if (store_get_run_uncounted(replay->store, replay->run, keep_edited,
-                                deciding, replay->err) == 0)
-        return deciding;
-    destroy(deciding);
-    return NULL;
+    return deciding;
 }
 
 static int on_event(void *self)

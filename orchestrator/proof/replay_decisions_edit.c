@@ -7,18 +7,9 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "orchestrator/proof/replay_decisions_impl.h"
-#include "orchestrator/run/run.h"
 #include "orchestrator/spec/spec_change.h"
-
-static const char *text_of(const json_t *detail, const char *key)
-{
-    const char *text = detail_string(detail, key);
-
-    return text != NULL ? text : "";
-}
 
 const struct job_spec *deciding_task(const struct deciding *deciding,
                                      int64_t step)
@@ -43,18 +34,6 @@ const struct link_rule *deciding_link_rule(const struct deciding *deciding,
     return rule->max > 0 ? rule : NULL;
 }
 
-static int parse(struct deciding *deciding, const json_t *detail,
-                 const char *prefix, struct spec *spec)
-{
-    char text[32], overrides[32];
-
-    snprintf(text, sizeof(text), "%sspec", prefix);
-    snprintf(overrides, sizeof(overrides), "%soverrides", prefix);
-    return run_parse_spec(text_of(detail, text), text_of(detail, "spec_path"),
-                          text_of(detail, overrides), spec,
-                          deciding->replay->err);
-}
-
 /* Takes the file over, and drops the one before. */
 static void take_spec(struct deciding *deciding, const struct spec *spec)
 {
@@ -69,14 +48,17 @@ static void take_spec(struct deciding *deciding, const struct spec *spec)
         job->task = deciding_task(deciding, job->step);
         job->link_rule = deciding_link_rule(deciding, job->step);
     }
+    deciding->tally.improvement = deciding->experiment->budget.improvement;
+    deciding_account_all(deciding);
+    deciding_create_convergence(deciding);
     spec_clear(&before);
 }
 
-int deciding_begin(struct deciding *deciding, const json_t *detail)
+int deciding_begin(struct deciding *deciding)
 {
     struct spec spec;
 
-    if (parse(deciding, detail, "", &spec) != 0)
+    if (replay_parse_spec(deciding->replay, "", &spec) != 0)
         return -1;
     take_spec(deciding, &spec);
     deciding->budget =
@@ -123,7 +105,7 @@ static bool has_key(const json_t *detail, const char *key)
 int deciding_edit(struct deciding *deciding, const json_t *detail)
 {
     struct spec spec;
-    int result = parse(deciding, detail, "edited_", &spec);
+    int result = replay_parse_spec(deciding->replay, "edited_", &spec);
 
     if (result == 0)
         result = check_changes(deciding, &spec);

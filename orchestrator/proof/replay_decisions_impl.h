@@ -44,9 +44,8 @@ struct judged {
 struct deciding {
     const struct experiment *experiment;
     const struct workflow *workflow; /* NULL: it is an experiment */
-    struct spec spec; /* that the events are under, where the file was edited;
-                         else nothing */
-    bool was_edited;
+    struct spec spec;   /* that the events are under, where the file was edited;
+                           else nothing */
     int64_t retry_base; /* from which on rules are numbered */
     struct replay *replay;
     struct proof *proof;
@@ -55,20 +54,26 @@ struct deciding {
     struct tally tally;
     struct budget_change budget;     /* of the run by then; 0: no limit */
     struct convergence *convergence; /* NULL: the budget does not ask */
-    int64_t earlier_ms;              /* of the lives before */
-    int64_t used_ms;                 /* by which its time was used up, or 0 */
-    int64_t launch_errors;           /* in a row */
-    bool is_over;                    /* the budget's verdict ends the engine */
-    unsigned verdicts; /* bits of those that the engine came by: results
-                          that come while it ends do not undo them */
-    bool is_hopeless;  /* nothing could be started in it */
-    bool was_paused;   /* by its user; what ran then may have been ended */
-    bool is_closing;   /* paused trials were stopped, and nothing began since */
+    /* [fed_count]: what it was given, where some version of the file asks. */
+    struct fed *fed;
+    size_t fed_count, fed_capacity;
+    int64_t earlier_ms;    /* of the lives before */
+    int64_t used_ms;       /* by which its time was used up, or 0 */
+    int64_t launch_errors; /* in a row */
+    bool is_over;          /* the budget's verdict ends the engine */
+    unsigned verdicts;     /* bits of those that the engine came by: results
+                              that come while it ends do not undo them */
+    bool is_hopeless;      /* nothing could be started in it */
+    bool was_paused;       /* by its user; what ran then may have been ended */
+    bool is_closing; /* paused trials were stopped, and nothing began since */
 };
 
 /* Says what does not follow, of a trial (0: none). Returns REPLAY_DIFFERS. */
 int deciding_differ(struct deciding *deciding, int64_t trial,
                     const char *format, ...) PRINTF_LIKE(3, 4);
+
+/* Counts all results anew, by the budget of now. */
+void deciding_account_all(struct deciding *deciding);
 
 /* replay_decisions_edit.c */
 /* The task of a step, or of a trial (-1); NULL: there is no such step. */
@@ -77,16 +82,17 @@ const struct job_spec *deciding_task(const struct deciding *deciding,
 const struct link_rule *deciding_link_rule(const struct deciding *deciding,
                                            int64_t step);
 /* Of a run whose file was edited: the event that it was created, or edited. */
-int deciding_begin(struct deciding *deciding, const json_t *detail);
+int deciding_begin(struct deciding *deciding);
 int deciding_edit(struct deciding *deciding, const json_t *detail);
 
 /* replay_decisions_convergence.c */
-/* Take in a trial that was suggested, and one that is over; nothing where the
- * budget does not ask for convergence. */
-void deciding_ask(struct deciding *deciding, int64_t trial,
-                  const json_t *detail);
-void deciding_tell(struct deciding *deciding, const struct judged *job,
-                   const json_t *detail);
+/* By the budget of now, with all that was asked and told so far. */
+void deciding_create_convergence(struct deciding *deciding);
+void deciding_destroy_convergence(struct deciding *deciding);
+/* Take in a trial that was suggested, and one that is over, by the event that
+ * is read; nothing where no budget of the run asks for convergence. */
+void deciding_ask(struct deciding *deciding, int64_t trial);
+void deciding_tell(struct deciding *deciding, const struct judged *job);
 
 /* replay_decisions_end.c */
 /* Whether that can become of a trial whose attempt has ended. */

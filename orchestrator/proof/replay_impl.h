@@ -25,7 +25,11 @@ struct engine_life {
 struct replay {
     struct store *store;
     int64_t run;
-    const struct spec *spec;
+    const struct spec *spec; /* that holds now */
+    /* The file was edited. Else the next two are of `spec` alone. */
+    bool was_edited;
+    bool had_resource;         /* budget.resource, in any of its versions */
+    bool had_convergence;      /* budget.convergence, likewise */
     struct proof *proofs;      /* [PROOF_COUNT] */
     struct engine_life *lives; /* [life_count] */
     size_t life_count, life_capacity;
@@ -71,6 +75,15 @@ const json_t *replay_detail(struct replay *replay);
 int64_t detail_integer(const json_t *detail, const char *key, int64_t none);
 /* NULL: there is none. */
 const char *detail_string(const json_t *detail, const char *key);
+
+/* The file that an event has: with prefix "" of the run's beginning, with
+ * "edited_" of an edit. The caller clears it. */
+int replay_parse_spec(struct replay *replay, const char *prefix,
+                      struct spec *spec);
+/* Before the first walk, and at each of its events: what some version of the
+ * file had. */
+int replay_find_edits(struct replay *replay);
+int replay_note_spec(struct replay *replay);
 
 /* Says what does not follow, of a trial or job (0: none), at the event that is
  * read. Returns REPLAY_DIFFERS. */

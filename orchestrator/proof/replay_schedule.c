@@ -33,6 +33,7 @@ struct moment {
 
 struct replay_schedule {
     const struct experiment *experiment;
+    bool had_resource;
     struct scheduler *scheduler;
     struct moment *moments; /* [moment_count] by place */
     size_t moment_count, moment_capacity;
@@ -102,11 +103,12 @@ static struct moment find_moment(const struct replay_schedule *proof,
 /* ---- proof ---- */
 
 struct replay_schedule *replay_schedule_create(
-    const struct experiment *experiment, struct err *err)
+    const struct experiment *experiment, bool had_resource, struct err *err)
 {
     struct replay_schedule *proof = mem_zero(sizeof(*proof));
 
     proof->experiment = experiment;
+    proof->had_resource = had_resource;
     if (!experiment->schedule.is_on)
         return proof;
     proof->scheduler =
@@ -212,8 +214,7 @@ static bool check_step(struct replay_schedule *proof,
 {
     const struct moment moment = find_moment(proof, item->place);
     struct assignment recorded;
-    bool may_be_closed =
-        !moment.is_before_new || proof->experiment->budget.resource > 0;
+    bool may_be_closed = !moment.is_before_new || proof->had_resource;
 
     if (item->kind == FEEDBACK_PROMOTION) {
         recorded = feedback_promotion(item);

@@ -19,10 +19,10 @@ struct replay;
  */
 struct replay_schedule;
 
-/* Where there is no schedule it proves nothing. Borrows the experiment. NULL on
- * error. */
+/* Where there is no schedule it proves nothing. Borrows the experiment.
+ * had_resource: it had a budget of the resource at some time. NULL on error. */
 struct replay_schedule *replay_schedule_create(
-    const struct experiment *experiment, struct err *err);
+    const struct experiment *experiment, bool had_resource, struct err *err);
 void replay_schedule_destroy(struct replay_schedule *proof); /* NULL is none */
 
 /* The event that is read, before all that follows. */

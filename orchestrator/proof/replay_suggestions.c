@@ -221,7 +221,8 @@ static void *create(struct replay *replay)
     suggesting->recorded = mem_array(count, sizeof(struct value));
     suggesting->suggested = mem_array(count, sizeof(struct value));
     suggesting->parent = mem_array(count, sizeof(struct value));
-    suggesting->schedule = replay_schedule_create(experiment, replay->err);
+    suggesting->schedule =
+        replay_schedule_create(experiment, replay->had_resource, replay->err);
     if (suggesting->schedule != NULL)
         suggesting->strategy = search_create_of_run(experiment, replay->store,
                                                     replay->run, replay->err);

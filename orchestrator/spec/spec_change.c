@@ -44,8 +44,6 @@ static const struct rule experiment_rules[] = {
     {"trial", FATE_TAKEN, NULL},
     {"trial.checkpoints", FATE_KEPT, "retries and the schedule depend on it"},
     {"budget", FATE_TAKEN, NULL},
-    {"budget.improvement", FATE_KEPT, "earlier results were counted with it"},
-    {"budget.convergence", FATE_KEPT, "earlier results were counted with it"},
     {"executor", FATE_TAKEN, NULL},
     {"notify", FATE_TAKEN, NULL},
     {"name", FATE_KEPT, "a run keeps its name"},
@@ -153,10 +151,6 @@ static void add_nodes(const struct walk *walk, const char *key,
     change->step = walk->step;
     change->ends_result = rule->fate == FATE_NEW;
     change->refused = rule->why;
-    /* That there is such a budget, the schedule plans with. */
-    if (strcmp(change->key, "budget.resource") == 0 &&
-        (before == NULL || after == NULL))
-        change->refused = "the schedule depends on it";
 }
 
 /* How the file describes the item of a key. */

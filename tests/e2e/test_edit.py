@@ -140,6 +140,72 @@ def test_of_a_schedule(smtune, write_exp, schedule):
     proved(smtune)
 
 
+def budget(**keys):
+    return "{" + ", ".join(f"{key}: {keys[key]}" for key in keys) + "}"
+
+
+def test_what_counts_as_an_improvement(smtune, write_exp):
+    """By the budget of now, for earlier results, too."""
+    shell = "echo loss=$((100 - SMTUNE_JOB))"
+    limits = {"trials": 9, "parallel": 1, "no_improvement": 4}
+    smtune.ok("run", write_exp(shell, budget=budget(improvement=0.5, **limits)))
+    assert len(smtune.json("trials", "exp")) == 5
+    write_exp(shell, budget=budget(improvement=0.001, **limits))
+    smtune.ok("edit", "exp")
+    smtune.ok("resume", "exp")
+    assert len(smtune.json("trials", "exp")) == 9
+    proved(smtune)
+    write_exp(shell, budget=budget(improvement=0.5, **limits | {"trials": 12}))
+    smtune.ok("edit", "exp")
+    smtune.ok("resume", "exp")
+    assert len(smtune.json("trials", "exp")) == 9
+    assert "no improvement" in smtune.json("show", "exp")["reason"]
+    proved(smtune)
+
+
+def test_convergence_is_asked_from_now_on(smtune, write_exp):
+    shell = "echo loss=1"
+    limits = {"trials": 28, "parallel": 1}
+    write = lambda **keys: write_exp(  # noqa: E731
+        shell, method="random", budget=budget(**limits | keys))
+    smtune.ok("run", write())
+    write(convergence="true", trials=40)
+    smtune.ok("edit", "exp")
+    smtune.ok("resume", "exp")
+    assert "converged" in smtune.json("show", "exp")["reason"]
+    assert len(smtune.json("trials", "exp")) < 40
+    proved(smtune)
+    write(trials=40)
+    smtune.ok("edit", "exp")
+    smtune.ok("resume", "exp")
+    assert len(smtune.json("trials", "exp")) == 40
+    proved(smtune)
+
+
+def test_a_budget_of_the_resource_comes_and_goes(smtune, write_exp):
+    keys = {"shell": "for e in $(seq ${{ epochs }}); do"
+                     " echo epochs=$e loss=${{ x }}; done",
+            "schedule": "{method: asha, min: 1, max: 9, eta: 3,"
+                        " resource: epochs}"}
+    def write(**limits):
+        return write_exp(keys["shell"], schedule=keys["schedule"],
+                         budget=budget(parallel=1, **limits))
+    smtune.ok("run", write(trials=6))
+    proved(smtune)
+    write(trials=60, resource=120)
+    smtune.ok("edit", "exp")
+    smtune.ok("resume", "exp")
+    assert smtune.json("show", "exp")["reason"].startswith("resource budget")
+    count = len(smtune.json("trials", "exp"))
+    assert 6 < count < 60
+    proved(smtune)
+    write(trials=count + 10)
+    smtune.ok("edit", "exp")
+    smtune.ok("resume", "exp")
+    assert len(smtune.json("trials", "exp")) == count + 10
+    proved(smtune)
+
+
 RETRY = '[{match: ["exit:3"], max: %d, delay: 0s}]'
 TRACE = "echo $SMTUNE_JOB >>trace; exit 3"
 
@@ -297,7 +363,6 @@ KEPT = [
     ("constraints", {"constraints": '["x < 0.5"]'}),
     ("enqueue", {"enqueue": "[{x: 0.5}]"}),
     ("trial.checkpoints", {"checkpoints": True}),
-    ("budget.improvement", {"improvement": 0.5, "no_improvement": 3}),
 ]
 
 
