@@ -45,6 +45,21 @@ int store_set_notification(struct store *store,
         err);
 }
 
+int store_address_notification(struct store *store,
+                               const struct notification_address *address,
+                               struct err *err)
+{
+    const char *error = address->given_up_ms > 0
+                            ? "its receiver is not in the edited file"
+                            : NULL;
+
+    return store_change(
+        store, ADDRESS_NOTIFICATION,
+        VALUES(value_int(address->id), value_int(address->receiver),
+               int_unless(address->given_up_ms, 0), value_text_or_null(error)),
+        err);
+}
+
 static void read_notification(sqlite3_stmt *statement,
                               struct notification_row *row)
 {

@@ -148,6 +148,10 @@ static const char *const texts[STATEMENT_COUNT] = {
     [UPDATE_NOTIFICATION] =
         "UPDATE notification SET tries = ?2, due_ms = ?3, delivered_ms = ?4,"
         " given_up_ms = ?5, error = ?6 WHERE id = ?1",
+    [ADDRESS_NOTIFICATION] =
+        "UPDATE notification SET receiver = ?2,"
+        " given_up_ms = coalesce(?3, given_up_ms), error = coalesce(?4, error)"
+        " WHERE id = ?1",
 };
 
 struct failure {

@@ -393,4 +393,15 @@ int store_set_notification(struct store *store,
                            const struct notification_try *result,
                            struct err *err);
 
+/* Another receiver for a message, after an edit of the file. */
+struct notification_address {
+    int64_t id;
+    int64_t receiver;    /* its place in the edited file; -1: it has none */
+    int64_t given_up_ms; /* the message is given up; 0: it stays as it is */
+};
+
+int store_address_notification(struct store *store,
+                               const struct notification_address *address,
+                               struct err *err);
+
 #endif

@@ -96,8 +96,11 @@ int run_edit_read(const struct spec *now, const struct run_edit_order *order,
     }
     if (result == 0)
         result = spec_change_find(now, &edit->spec, &edit->changes, err);
-    if (result == 0)
+    if (result == 0) {
         compare_budgets(&now->experiment->budget, edit);
+        edit_receivers_find(now->experiment, edit->spec.experiment,
+                            &edit->receivers);
+    }
     buf_clear(&text);
     return result;
 }
@@ -106,6 +109,7 @@ void run_edit_clear(struct run_edit *edit)
 {
     spec_clear(&edit->spec);
     spec_changes_clear(&edit->changes);
+    edit_receivers_clear(&edit->receivers);
     free(edit->path);
     free(edit->overrides);
     *edit = (struct run_edit){.path = NULL};
@@ -333,6 +337,9 @@ int run_edit_record(const struct run_edit *edit, struct run_edit_place *place,
         result = find_changed(edit, place, &steps, err);
     if (result == 0)
         result = store_edit_run(place->store, &row, err);
+    if (result == 0)
+        result = edit_receivers_record(&edit->receivers, place->store,
+                                       place->run, err);
     if (result == 0 && steps.fates != NULL)
         result = reopen_record(place->store, place->run, edit->spec.workflow,
                                &steps, err);

@@ -7,6 +7,7 @@
 #include "base/conf/diag.h"
 #include "base/digest.h"
 #include "base/err.h"
+#include "orchestrator/run/edit_notify.h"
 #include "orchestrator/spec/spec.h"
 #include "orchestrator/spec/spec_change.h"
 
@@ -33,6 +34,7 @@ struct run_edit {
     char *overrides;              /* all words of --set, a JSON list */
     char digest[DIGEST_HEX_SIZE]; /* of the text */
     struct spec_changes changes;
+    struct edit_receivers receivers;
     int64_t rule_count; /* of the retry rules so far, the built-in one too */
     bool resets_trials, resets_time; /* that part of the budget differs */
 };

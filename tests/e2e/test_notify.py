@@ -184,6 +184,52 @@ def test_what_is_left_is_sent_by_the_command(smtune, receiver, experiment):
     assert deliveries == {row["delivery"]}
 
 
+@pytest.fixture
+def another():
+    receiver = Receiver()
+    yield receiver
+    receiver.close()
+
+
+def interrupted(smtune, receiver, experiment, urls):
+    """A run whose messages wait for their receivers."""
+    receiver.answers = [503] * 9
+    engine = smtune.start("run", experiment(notify=[{"url": url}
+                                                    for url in urls]))
+    wait_until(lambda: len(receiver.messages) >= 1)
+    engine.kill()
+    engine.wait()
+    receiver.answers = []
+    receiver.messages.clear()
+
+
+def test_waiting_messages_follow_their_receiver(
+        smtune, receiver, another, experiment):
+    """An edit removes the first receiver. Its message does not go to the one
+    that has its place now."""
+    interrupted(smtune, receiver, experiment,
+                ["http://127.0.0.1:1/", receiver.url])
+    experiment(notify=[{"url": receiver.url}, {"url": another.url}])
+    smtune.ok("edit", "exp")
+    gone, kept = notifications(smtune)
+    assert (gone["state"], gone["receiver"]) == ("given up", None)
+    assert gone["error"] == "its receiver is not in the edited file"
+    assert kept["state"] == "delivered" and another.messages == []
+    assert {headers["X-Smtune-Delivery"]
+            for _, headers, _, _ in receiver.messages} == {kept["delivery"]}
+    smtune.ok("fsck")
+
+
+def test_a_corrected_address_gets_what_waits(
+        smtune, receiver, another, experiment):
+    interrupted(smtune, receiver, experiment, [receiver.url])
+    experiment(notify=[{"url": another.url}])
+    smtune.ok("edit", "exp")
+    [row] = notifications(smtune)
+    assert row["state"] == "delivered" and row["receiver"] in another.url
+    assert receiver.messages == [] and len(another.messages) == 1
+
+
 def test_a_test_message(smtune, receiver, experiment):
     smtune.ok("run", experiment(notify=[
         {"url": receiver.url, "events": ["failed"]}]))
