@@ -163,6 +163,10 @@ bool flow_may_reset(const struct flow *flow, size_t step);
  * put back and has not started since.
  */
 void flow_reopen(struct flow *flow, size_t step, int64_t copy);
+/* A step that ended may end otherwise by another rule: it is active again, and
+ * its copies stay as they are. Those that were given up may start, and all that
+ * need it wait again. As flow_may_reopen(). */
+void flow_look_again(struct flow *flow, size_t step);
 /* The step itself waits again, too, with nothing begun, whatever became of it.
  */
 void flow_reset(struct flow *flow, size_t step);

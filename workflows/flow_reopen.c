@@ -99,12 +99,18 @@ bool flow_may_reset(const struct flow *flow, size_t step)
            flow_may_reopen(flow, step);
 }
 
-void flow_reopen(struct flow *flow, size_t step, int64_t copy)
+void flow_look_again(struct flow *flow, size_t step)
 {
     assert(flow_may_reopen(flow, step));
     open_step(flow, step);
     flow_set_state(flow, &flow->nodes[step], FLOW_ACTIVE);
     flow_offer_given_up(flow, step);
+    flow_update(flow, step);
+}
+
+void flow_reopen(struct flow *flow, size_t step, int64_t copy)
+{
+    flow_look_again(flow, step);
     flow_set_copy(flow, step, copy, COPY_AGAIN);
 }
 

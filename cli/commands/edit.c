@@ -130,7 +130,8 @@ static json_t *request_json(const struct editing *editing)
 }
 
 static enum control_outcome edit_live(const struct editing *editing,
-                                      int64_t *again, struct err *err)
+                                      struct run_edit_again *again,
+                                      struct err *err)
 {
     const struct run_view *view = editing->view;
     char *directory = store_run_directory(view->store, view->row.name);
@@ -140,15 +141,16 @@ static enum control_outcome edit_live(const struct editing *editing,
     enum control_outcome outcome =
         control_call_once(&order, request_json(editing), &reply, err);
 
-    *again = json_integer_value(json_object_get(reply, "again"));
+    again->jobs = json_integer_value(json_object_get(reply, "again"));
+    again->steps = json_integer_value(json_object_get(reply, "steps"));
     json_decref(reply);
     free(directory);
     return outcome;
 }
 
 /* Holding the run's lock, so that no engine begins meanwhile. */
-static int edit_here(const struct editing *editing, int64_t *again,
-                     struct err *err)
+static int edit_here(const struct editing *editing,
+                     struct run_edit_again *again, struct err *err)
 {
     struct store *store = store_open(editing->cli->store, STORE_WRITE, err);
     struct diags *diags = diags_create(editing->order.path);
@@ -174,7 +176,8 @@ static int edit_here(const struct editing *editing, int64_t *again,
     return result;
 }
 
-static void say(const struct editing *editing, bool is_live, int64_t again)
+static void say(const struct editing *editing, bool is_live,
+                const struct run_edit_again *again)
 {
     const char *name = editing->view->row.name;
     size_t count = editing->edit.changes.count;
@@ -183,9 +186,12 @@ static void say(const struct editing *editing, bool is_live, int64_t again)
         return;
     fprintf(stderr, "smtune: run '%s': %zu key%s changed", name, count,
             units_plural((int64_t)count));
-    if (again > 0)
-        fprintf(stderr, ", %" PRId64 " job%s again", again,
-                again == 1 ? " runs" : "s run");
+    if (again->jobs > 0)
+        fprintf(stderr, ", %" PRId64 " job%s again", again->jobs,
+                again->jobs == 1 ? " runs" : "s run");
+    if (again->steps > 0)
+        fprintf(stderr, ", %" PRId64 " step%s again", again->steps,
+                again->steps == 1 ? " begins" : "s begin");
     if (is_live)
         fprintf(stderr, "; jobs that run keep the command they started with\n");
     else
@@ -198,7 +204,7 @@ static void say(const struct editing *editing, bool is_live, int64_t again)
 
 static int apply(const struct editing *editing, struct err *err)
 {
-    int64_t again = 0;
+    struct run_edit_again again = {.jobs = 0};
     enum control_outcome outcome = edit_live(editing, &again, err);
     int result = outcome == CONTROL_ERROR ? -1 : 0;
 
@@ -206,7 +212,7 @@ static int apply(const struct editing *editing, struct err *err)
         result = edit_here(editing, &again, err);
     if (result != 0)
         return err_prefix(err, "run '%s'", editing->view->row.name);
-    say(editing, outcome == CONTROL_DONE, again);
+    say(editing, outcome == CONTROL_DONE, &again);
     return 0;
 }
 
@@ -224,20 +230,16 @@ static int check(const struct editing *editing, struct err *err)
     return 0;
 }
 
-static int edit(struct editing *editing, bool dry_run, struct err *err)
+static int edit(struct editing *editing, const struct spec *now, bool dry_run,
+                struct err *err)
 {
-    struct spec now;
     struct diags *diags = diags_create(editing->order.path);
     int result =
-        run_read_spec(editing->view->store, editing->view->row.id, &now, err);
+        run_edit_read(now, &editing->order, &editing->edit, diags, err);
 
-    if (result == 0)
-        result =
-            run_edit_read(&now, &editing->order, &editing->edit, diags, err);
     if (result != 0 && diags_count(diags) > 0)
         result = foreground_print_diags(editing->cli, diags);
     diags_destroy(diags);
-    spec_clear(&now);
     if (result != 0)
         return result;
     show_overridden(editing);
@@ -254,6 +256,7 @@ static int exec_edit(const struct cli *cli, const void *given, char **operands,
 {
     const struct options *options = given;
     struct run_view view;
+    struct spec now = {NULL, NULL};
     struct editing editing = {
         .cli = cli,
         .view = &view,
@@ -267,9 +270,12 @@ static int exec_edit(const struct cli *cli, const void *given, char **operands,
                      ? err_set(err, ERR_USAGE,
                                "run '%s' was not started from a file: name one",
                                view.row.name)
-                     : edit(&editing, options->dry_run, err);
+                     : run_read_spec(view.store, view.row.id, &now, err);
     }
+    if (result == 0)
+        result = edit(&editing, &now, options->dry_run, err);
     run_edit_clear(&editing.edit);
+    spec_clear(&now);
     run_view_close(&view);
     return result;
 }
@@ -289,11 +295,12 @@ const struct cmd cmd_edit = {
         "continues with the plan it began with. If another key differs, for "
         "example a parameter, nothing changes, and the message has the "
         "reason.\n\n"
-        "A step of a workflow can change its command, env, setup, metrics, "
-        "resources, retry and executor. Steps that did not change keep their "
-        "results. A changed step that succeeded runs again, with all steps "
-        "that depend on it. New resources or retry rules alone repeat no "
-        "step. Failed jobs wait for `smtune retry`.\n\n"
+        "A step of a workflow can change in all but its name. Steps that did "
+        "not change keep their results. A changed step that succeeded runs "
+        "again, with all steps that depend on it. A step with other needs, "
+        "conditions or copies begins again. New resources, retry rules, "
+        "pools, `parallel` or `cache` alone repeat no step. Failed jobs wait "
+        "for `smtune retry`.\n\n"
         "Running jobs keep the command they started with. New resources "
         "or retry rules begin the count of retries anew.\n\n"
         "The edit is an event of the record. `smtune replay` judges each "

@@ -56,8 +56,8 @@ static int read_file(const struct engine *engine, const json_t *request,
     return result;
 }
 
-int engine_edit(struct engine *engine, const json_t *request, int64_t *again,
-                struct err *err)
+int engine_edit(struct engine *engine, const json_t *request,
+                struct run_edit_again *again, struct err *err)
 {
     struct run_edit_place place = {
         .store = engine->store,

@@ -417,9 +417,9 @@ static json_t *on_enqueue(struct engine *engine, const json_t *request,
 static json_t *on_edit(struct engine *engine, const json_t *request,
                        struct control_client *client)
 {
+    struct run_edit_again again;
     struct err err;
     json_t *reply;
-    int64_t again;
 
     (void)client;
     /* what has just ended has to be over and done with first */
@@ -432,7 +432,8 @@ static json_t *on_edit(struct engine *engine, const json_t *request,
     if (engine_edit(engine, request, &again, &err) != 0)
         return control_error(&err);
     reply = ok();
-    json_object_set_new(reply, "again", json_integer(again));
+    json_object_set_new(reply, "again", json_integer(again.jobs));
+    json_object_set_new(reply, "steps", json_integer(again.steps));
     reply = commit(engine, request, reply);
     engine_follow_edit(engine);
     return reply;

@@ -225,7 +225,7 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* After a result was taken back. */
-void deciding_account_all(struct deciding *deciding)
+static void account_all(struct deciding *deciding)
 {
     struct result *results = mem_array(deciding->job_count, sizeof(*results));
     size_t count = 0;
@@ -289,7 +289,7 @@ static void reopen_job(struct deciding *deciding, struct judged *job)
     job->links = (struct links){0};
     job->free_starts = (struct free_starts){0};
     job->resources = job->task->resources;
-    deciding_account_all(deciding);
+    account_all(deciding);
     note_hopeless(deciding); /* its success may have been the only one */
 }
 
@@ -469,6 +469,16 @@ static int check_time_used_up(struct deciding *deciding, const json_t *detail)
     return 0;
 }
 
+/* An engine that takes it up counts all results by its budget. */
+static int follow_edit(struct deciding *deciding, const json_t *detail)
+{
+    int result = deciding_edit(deciding, detail);
+
+    if (result == 0)
+        account_all(deciding);
+    return result;
+}
+
 static int on_run_event(struct deciding *deciding, const json_t *detail)
 {
     const struct engine_life *before = replay_life_before(deciding->replay);
@@ -493,7 +503,7 @@ static int on_run_event(struct deciding *deciding, const json_t *detail)
     if (deciding->replay->was_edited && strcmp(word, "run_created") == 0)
         return deciding_begin(deciding);
     if (strcmp(word, "edited") == 0)
-        return deciding_edit(deciding, detail);
+        return follow_edit(deciding, detail);
     deciding->was_paused |= strcmp(word, "run_paused") == 0;
     if (strcmp(word, "time_used_up") == 0)
         return check_time_used_up(deciding, detail);

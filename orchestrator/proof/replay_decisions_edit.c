@@ -49,7 +49,6 @@ static void take_spec(struct deciding *deciding, const struct spec *spec)
         job->link_rule = deciding_link_rule(deciding, job->step);
     }
     deciding->tally.improvement = deciding->experiment->budget.improvement;
-    deciding_account_all(deciding);
     deciding_create_convergence(deciding);
     spec_clear(&before);
 }

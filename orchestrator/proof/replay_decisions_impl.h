@@ -72,16 +72,14 @@ struct deciding {
 int deciding_differ(struct deciding *deciding, int64_t trial,
                     const char *format, ...) PRINTF_LIKE(3, 4);
 
-/* Counts all results anew, by the budget of now. */
-void deciding_account_all(struct deciding *deciding);
-
 /* replay_decisions_edit.c */
 /* The task of a step, or of a trial (-1); NULL: there is no such step. */
 const struct job_spec *deciding_task(const struct deciding *deciding,
                                      int64_t step);
 const struct link_rule *deciding_link_rule(const struct deciding *deciding,
                                            int64_t step);
-/* Of a run whose file was edited: the event that it was created, or edited. */
+/* Of a run whose file was edited: the event that it was created, or edited. The
+ * results are to be counted anew then. */
 int deciding_begin(struct deciding *deciding);
 int deciding_edit(struct deciding *deciding, const json_t *detail);
 

@@ -22,6 +22,7 @@
 #include "base/mem.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/steps/rounds.h"
+#include "orchestrator/steps/step_records.h"
 #include "orchestrator/steps/steps.h"
 
 struct flow_job {
@@ -43,8 +44,11 @@ struct next_round {
 
 struct proving {
     const struct workflow *workflow;
+    struct spec spec; /* that the events are under, where the file was edited;
+                         else nothing */
     char *run_name;
     struct steps *steps;
+    struct step_record *records; /* [step_count], where the file was edited */
     struct replay *replay;
     struct proof *proof;
     struct flow_job *jobs; /* [job_count] by id */
@@ -150,6 +154,86 @@ static struct flow_next next_end(struct proving *proving)
     return next;
 }
 
+/* ---- what an edit takes over ---- */
+
+static void note_state(struct proving *proving, size_t step,
+                       enum flow_state state)
+{
+    if (proving->records != NULL)
+        proving->records[step].state = state;
+}
+
+static char *copy_text(const char *text)
+{
+    return text != NULL ? mem_copy_string(text) : NULL;
+}
+
+static void note_begin(struct proving *proving, size_t step,
+                       const json_t *detail)
+{
+    if (proving->records == NULL)
+        return;
+    step_record_forget(&proving->records[step]);
+    proving->records[step].state = FLOW_ACTIVE;
+    proving->records[step].matrix = copy_text(detail_string(detail, "matrix"));
+}
+
+static void note_job(struct proving *proving, const struct flow_job *job,
+                     enum job_state state, const char *outputs)
+{
+    if (proving->records == NULL)
+        return;
+    *step_record_copy(&proving->records[job->step], job->copy) =
+        (struct copy_record){
+            .is_there = true,
+            .round = job->round,
+            .state = state,
+            .rounds = copy_text(job->rounds),
+            .outputs = copy_text(outputs),
+        };
+}
+
+/* The file that holds from now on, which it takes over: its steps are told how
+ * far those of the one before are. */
+static int follow_spec(struct proving *proving, struct spec *spec)
+{
+    struct steps *steps =
+        steps_create(spec->workflow, proving->run_name, proving->replay->err);
+    int result = steps == NULL ? -1
+                               : steps_tell(steps, proving->records,
+                                            proving->replay->err);
+
+    if (result != 0) {
+        steps_destroy(steps);
+        spec_clear(spec);
+        return -1;
+    }
+    steps_destroy(proving->steps);
+    spec_clear(&proving->spec);
+    proving->steps = steps;
+    proving->spec = *spec;
+    proving->workflow = spec->workflow;
+    return 0;
+}
+
+static int on_file(struct proving *proving, bool is_first)
+{
+    struct spec spec;
+
+    if (replay_parse_spec(proving->replay, is_first ? "" : "edited_", &spec) !=
+        0)
+        return -1;
+    if (is_first)
+        proving->records =
+            mem_array(spec.workflow->step_count, sizeof(*proving->records));
+    else if (spec.workflow == NULL ||
+             spec.workflow->step_count != proving->workflow->step_count) {
+        spec_clear(&spec);
+        return differ(proving, NULL, "the edited file has other steps");
+    }
+    return follow_spec(proving, &spec);
+}
+
 /* ---- a step begins ---- */
 
 /* Whether an axis in the record is what it is by the file. */
@@ -197,6 +281,7 @@ static int begin(struct proving *proving, size_t step, const json_t *detail,
     }
     if (steps_begin(proving->steps, step, axes, NULL) != 0)
         return differ(proving, NULL, "it has too many copies");
+    note_begin(proving, step, detail);
     flow_count(proving->steps->flow, step, &counts);
     return counts.copies == copies
                ? 0
@@ -238,6 +323,7 @@ static int step_skipped(struct proving *proving, size_t step,
         return differ(proving, NULL,
                       "it was skipped, but its condition is not false");
     steps_skip(proving->steps, step);
+    note_state(proving, step, FLOW_SKIPPED);
     return 0;
 }
 
@@ -253,6 +339,7 @@ static int step_ended(struct proving *proving, size_t step,
         if (state != FLOW_FAILED)
             return differ(proving, NULL, "it cannot begin, but has not failed");
         steps_fail(proving->steps, step);
+        note_state(proving, step, FLOW_FAILED);
         return 0;
     }
     next = next_end(proving);
@@ -262,6 +349,24 @@ static int step_ended(struct proving *proving, size_t step,
         return differ(proving, NULL, "recorded %s, but its copies give %s",
                       word, step_state_names[next.state]);
     steps_end(proving->steps, step, next.state);
+    note_state(proving, step, next.state);
+    return 0;
+}
+
+/* How the step ended is asked again, unless jobs of it go on. */
+static int step_active_again(struct proving *proving, size_t step)
+{
+    struct flow *flow = proving->steps->flow;
+
+    if (flow_state(flow, step) != FLOW_SUCCEEDED &&
+        flow_state(flow, step) != FLOW_FAILED)
+        return 0;
+    if (!flow_may_reopen(flow, step))
+        return differ(proving, NULL,
+                      "it is active again, but a step that needs it is "
+                      "running");
+    steps_look_again(proving->steps, step);
+    note_state(proving, step, FLOW_ACTIVE);
     return 0;
 }
 
@@ -272,7 +377,11 @@ static int step_reopened(struct proving *proving, size_t step,
     struct flow *flow = proving->steps->flow;
     int state = step_state_find(word != NULL ? word : "");
 
-    if (state != FLOW_WAITING || flow_state(flow, step) == FLOW_WAITING)
+    if (state == FLOW_ACTIVE)
+        return step_active_again(proving, step);
+    if (proving->records != NULL)
+        step_record_forget(&proving->records[step]);
+    if (flow_state(flow, step) == FLOW_WAITING)
         return 0;
     if (!flow_may_reset(flow, step))
         return differ(proving, NULL,
@@ -367,6 +476,7 @@ static int job_created(struct proving *proving, const json_t *detail)
         .round = detail_integer(detail, "round", 0),
         .rounds = rounds != NULL ? mem_copy_string(rounds) : NULL,
     };
+    note_job(proving, job, JOB_READY, NULL);
     return job->round > 1 ? start_round(proving, job) : start(proving, job);
 }
 
@@ -417,6 +527,7 @@ static int job_over(struct proving *proving, struct flow_job *job_id,
             expect_round(proving, job_id, rounds);
         json_decref(rounds);
     }
+    note_job(proving, job_id, state, detail_string(detail, "outputs"));
     job_id->is_over = result == 0;
     json_decref(job.outputs);
     json_decref(job.rounds);
@@ -434,6 +545,8 @@ static int job_reopened(struct proving *proving, struct flow_job *job)
         return differ(proving, job,
                       "it was reopened, but a step that needs it is running");
     steps_reopen(proving->steps, job->step, job->copy);
+    note_state(proving, job->step, FLOW_ACTIVE);
+    note_job(proving, job, JOB_READY, NULL);
     job->is_over = job->is_refused = job->is_to_fail = false;
     return 0;
 }
@@ -510,6 +623,10 @@ static int on_event(void *self)
 
     if (event->job != 0)
         result = on_job_event(proving, detail);
+    else if (proving->replay->was_edited &&
+             (strcmp(event->event, "run_created") == 0 ||
+              strcmp(event->event, "edited") == 0))
+        result = on_file(proving, strcmp(event->event, "edited") != 0);
     else if (strcmp(event->event, "run_state") == 0)
         result = run_state(proving, detail);
     for (int i = 0; i < STEP_EVENT_COUNT && result == 0; i++) {
@@ -539,7 +656,10 @@ static void destroy(void *self)
     free(proving->jobs);
     free(proving->rounds);
     free(proving->cannot_begin);
+    if (proving->records != NULL)
+        step_records_clear(proving->records, proving->workflow->step_count);
     steps_destroy(proving->steps);
+    spec_clear(&proving->spec);
     free(proving->run_name);
     free(proving);
 }

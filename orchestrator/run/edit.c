@@ -7,10 +7,6 @@
  * an edit of them, or of the resources that they scale, they are numbered from
  * a higher base: so nobody takes an attempt's old rule for a new one, and each
  * job has all its retries again.
- *
- * A workflow's step whose command differs has results that do not hold any
- * more. Its jobs that succeeded are put back as by `smtune retry --force`;
- * those that failed wait for a retry of their own.
  */
 #include "orchestrator/run/edit.h"
 
@@ -25,8 +21,7 @@
 #include "base/mem.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/run/budget_change.h"
-#include "orchestrator/run/reopen.h"
-#include "orchestrator/run/reopen_steps.h"
+#include "orchestrator/run/edit_steps.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/spec/workflow/workflow.h"
 #include "store/store.h"
@@ -88,6 +83,7 @@ int run_edit_read(const struct spec *now, const struct run_edit_order *order,
     int result;
 
     *edit = (struct run_edit){.path = fs_absolute(order->path),
+                              .before = now->workflow,
                               .rule_count = count_rules(now)};
     result = fs_read(edit->path, CONF_MAX_BYTES, &text, err);
     if (result == 0) {
@@ -122,7 +118,7 @@ static int refuse(const struct run_edit *edit, struct err *err)
     const struct spec_change *first = spec_changes_refused(&edit->changes);
     const char *key = first->key;
 
-    if (edit->spec.workflow != NULL)
+    if (edit->before != NULL)
         return err_set(err, ERR_USAGE,
                        "'%s' cannot change: %s (smtune run FILE --from STEP "
                        "starts a new run with the earlier results)",
@@ -179,6 +175,27 @@ static int check_executor(const struct run_edit *edit,
                    key, open, open == 1 ? " runs" : "s run");
 }
 
+static int find_steps(const struct run_edit *edit,
+                      const struct run_edit_place *place,
+                      struct edit_steps *steps, struct err *err)
+{
+    const struct edit_files files = {edit->before, edit->spec.workflow,
+                                     &edit->changes};
+
+    return edit_steps_find(&files, place->store, place->run, steps, err);
+}
+
+static int check_steps(const struct run_edit *edit,
+                       const struct run_edit_place *place, struct err *err)
+{
+    struct edit_steps steps = {.workflow = NULL};
+    int result =
+        edit->before != NULL ? find_steps(edit, place, &steps, err) : 0;
+
+    edit_steps_clear(&steps);
+    return result;
+}
+
 int run_edit_check(const struct run_edit *edit,
                    const struct run_edit_place *place, struct err *err)
 {
@@ -193,118 +210,9 @@ int run_edit_check(const struct run_edit *edit,
     if (budget_change_check(&change, place->begun, place->used_ms, false,
                             err) != 0)
         return -1;
-    return check_executor(edit, place, err);
-}
-
-/* ---- steps that have changed ---- */
-
-struct choosing {
-    bool *changed;      /* [step_count] */
-    int64_t *first_job; /* [step_count]; 0: it has not begun */
-    struct job_place {
-        int64_t number, step, copy;
-        bool has_succeeded;
-    } * last; /* [count]: the last job of each copy of a changed step */
-    size_t count, capacity;
-};
-
-static int on_step(void *user, const struct step_row *row)
-{
-    struct choosing *choosing = user;
-
-    choosing->first_job[row->step] = row->first_job;
-    return 0;
-}
-
-static int on_job(void *user, const struct trial_row *row)
-{
-    struct choosing *choosing = user;
-    int64_t first = row->step >= 0 ? choosing->first_job[row->step] : 0;
-    struct job_place *place = NULL;
-
-    if (first == 0 || row->number < first || !choosing->changed[row->step])
-        return 0;
-    for (size_t i = 0; i < choosing->count && place == NULL; i++)
-        if (choosing->last[i].step == row->step &&
-            choosing->last[i].copy == row->copy)
-            place = &choosing->last[i];
-    if (place == NULL) {
-        choosing->last = mem_grow(choosing->last, choosing->count,
-                                  &choosing->capacity, sizeof(*choosing->last));
-        place = &choosing->last[choosing->count++];
-    }
-    *place = (struct job_place){
-        row->number, row->step, row->copy,
-        strcmp(row->state, job_state_names[JOB_SUCCEEDED]) == 0};
-    return 0;
-}
-
-static bool mark_changed(const struct run_edit *edit, bool *changed)
-{
-    size_t count = edit->spec.workflow->step_count;
-    bool has_any = false;
-
-    for (size_t i = 0; i < edit->changes.count; i++) {
-        const struct spec_change *change = &edit->changes.items[i];
-
-        if (!change->ends_result)
-            continue;
-        has_any = true;
-        for (size_t step = 0; step < count; step++)
-            changed[step] |= change->step < 0 || change->step == (int64_t)step;
-    }
-    return has_any;
-}
-
-static int find_steps(const struct run_edit *edit,
-                      const struct run_edit_place *place,
-                      const int64_t *numbers, size_t count,
-                      struct reopen_steps *steps, struct err *err)
-{
-    const struct reopen_request request = {
-        .numbers = numbers, .count = count, .even_succeeded = true};
-
-    if (reopen_find(place->store, place->run, &request, &steps->found,
-                    &steps->found_count, err) != 0)
+    if (check_executor(edit, place, err) != 0)
         return -1;
-    return reopen_steps_find(place->store, place->run, edit->spec.workflow,
-                             false, steps, err);
-}
-
-/* Into *steps what is put back: nothing, with fates NULL, or else. The caller
- * clears it, and frees what was found. */
-static int find_changed(const struct run_edit *edit,
-                        const struct run_edit_place *place,
-                        struct reopen_steps *steps, struct err *err)
-{
-    size_t step_count = edit->spec.workflow->step_count;
-    struct trial_query query = {.run = place->run, .order = ORDER_NUMBER};
-    struct choosing choosing = {
-        .changed = mem_array(step_count, sizeof(bool)),
-        .first_job = mem_array(step_count, sizeof(int64_t)),
-    };
-    int64_t *numbers;
-    size_t count = 0;
-    int result = 0;
-
-    if (mark_changed(edit, choosing.changed)) {
-        result =
-            store_each_step(place->store, place->run, on_step, &choosing, err);
-        if (result == 0)
-            result =
-                store_each_trial(place->store, &query, on_job, &choosing, err);
-    }
-    numbers = mem_array(choosing.count, sizeof(*numbers));
-    for (size_t i = 0; i < choosing.count; i++)
-        if (choosing.last[i].has_succeeded)
-            numbers[count++] = choosing.last[i].number;
-    if (result == 0 && count > 0)
-        result = find_steps(edit, place, numbers, count, steps, err);
-    free(numbers);
-    free(choosing.last);
-    free(choosing.changed);
-    free(choosing.first_job);
-    return result;
+    return check_steps(edit, place, err);
 }
 
 /* ---- the record ---- */
@@ -330,22 +238,22 @@ int run_edit_record(const struct run_edit *edit, struct run_edit_place *place,
         .time_ms = clock_wall_ms(),
     };
 
-    struct reopen_steps steps = {0};
-    int result = 0;
+    struct edit_steps steps = {.workflow = NULL};
+    bool has_steps = edit->before != NULL;
+    int result = has_steps ? find_steps(edit, place, &steps, err) : 0;
 
-    if (edit->spec.workflow != NULL)
-        result = find_changed(edit, place, &steps, err);
+    if (result == 0 && has_steps)
+        result = edit_steps_record(&steps, place->store, place->run, err);
     if (result == 0)
         result = store_edit_run(place->store, &row, err);
     if (result == 0)
         result = edit_receivers_record(&edit->receivers, place->store,
                                        place->run, err);
-    if (result == 0 && steps.fates != NULL)
-        result = reopen_record(place->store, place->run, edit->spec.workflow,
-                               &steps, err);
-    place->again = (int64_t)steps.found_count;
-    free(steps.found);
-    reopen_steps_clear(&steps);
+    if (result == 0 && has_steps)
+        result = edit_steps_record_jobs(&steps, place->store, place->run, err);
+    place->again = (struct run_edit_again){(int64_t)steps.jobs.found_count,
+                                           (int64_t)steps.begun, steps.has_any};
+    edit_steps_clear(&steps);
     return result;
 }
 
@@ -376,7 +284,7 @@ static int record(const struct run_edit *edit, struct run_edit_place *place,
         store_end_dead_engine(place->store, place->run, err) != 0 ||
         run_edit_record(edit, place, err) != 0)
         return -1;
-    if (((place->again > 0 && !standing->is_running) ||
+    if (((place->again.has_any && !standing->is_running) ||
          (has_budget && standing->has_succeeded)) &&
         store_set_run_state(place->store, place->run,
                             run_state_names[RUN_STOPPED], "its file was edited",
@@ -386,7 +294,7 @@ static int record(const struct run_edit *edit, struct run_edit_place *place,
 }
 
 int run_edit_make(const struct run *run, const struct run_edit *edit,
-                  int64_t *again, struct err *err)
+                  struct run_edit_again *again, struct err *err)
 {
     struct run_edit_place place = {
         .store = run->store, .run = run->id, .retry_base = run->retry_base};

@@ -30,29 +30,37 @@ struct run_edit_order {
 /* It, beside the file that the run follows. */
 struct run_edit {
     struct spec spec;
-    char *path;                   /* absolute */
-    char *overrides;              /* all words of --set, a JSON list */
-    char digest[DIGEST_HEX_SIZE]; /* of the text */
+    const struct workflow *before; /* of the file so far, borrowed; or NULL */
+    char *path;                    /* absolute */
+    char *overrides;               /* all words of --set, a JSON list */
+    char digest[DIGEST_HEX_SIZE];  /* of the text */
     struct spec_changes changes;
     struct edit_receivers receivers;
     int64_t rule_count; /* of the retry rules so far, the built-in one too */
     bool resets_trials, resets_time; /* that part of the budget differs */
 };
 
+/* What runs again because of an edit. */
+struct run_edit_again {
+    int64_t jobs;  /* of steps whose results do not hold any more */
+    int64_t steps; /* that begin again */
+    bool has_any;  /* of them, or of steps whose end is asked again */
+};
+
 /* How far the run is, and what the edit leads to. */
 struct run_edit_place {
     struct store *store;
     int64_t run;
-    int64_t begun;      /* trials */
-    int64_t used_ms;    /* of its time */
-    int64_t retry_base; /* of the run so far */
-    int64_t again;      /* out: jobs that run again, their step has changed */
+    int64_t begun;               /* trials */
+    int64_t used_ms;             /* of its time */
+    int64_t retry_base;          /* of the run so far */
+    struct run_edit_again again; /* out */
 };
 
 /*
  * Reads the file and compares it with the one that a run follows. -1 where it
  * is wrong (diags, or err), cannot be read, or is one of another kind. The
- * caller clears *edit in every case.
+ * caller clears *edit in every case, and *now behind it.
  */
 int run_edit_read(const struct spec *now, const struct run_edit_order *order,
                   struct run_edit *edit, struct diags *diags, struct err *err);
@@ -60,14 +68,13 @@ void run_edit_clear(struct run_edit *edit);
 
 /* ERR_USAGE where the file differs in what the run keeps, or its budget is
  * below what was used; ERR_BUSY where another executor would lose attempts that
- * still run. */
+ * still run; ERR_USAGE where a step runs that would have to wait again. */
 int run_edit_check(const struct run_edit *edit,
                    const struct run_edit_place *place, struct err *err);
 
 /*
- * After the check, in a transaction that is open then: the event, and jobs of a
- * workflow's changed steps are put back, with all that depends on them.
- * ERR_USAGE where one of those still runs: then nothing has changed.
+ * After the check, in a transaction that is open then: the event, and changed
+ * steps of a workflow run again, with all that depends on them (edit_steps.h).
  */
 int run_edit_record(const struct run_edit *edit, struct run_edit_place *place,
                     struct err *err);
@@ -76,6 +83,6 @@ int run_edit_record(const struct run_edit *edit, struct run_edit_place *place,
  * and committed. One that is over by its budget, which differs, or of which
  * jobs run again, is stopped: it can be resumed. */
 int run_edit_make(const struct run *run, const struct run_edit *edit,
-                  int64_t *again, struct err *err);
+                  struct run_edit_again *again, struct err *err);
 
 #endif

@@ -6,8 +6,9 @@
  * change, except where the order counts: parameters and the axes of a matrix.
  *
  * A table has what a run that has begun can take over. All else is what its
- * suggestions, its schedule or its steps were decided by: a replay would decide
- * otherwise.
+ * suggestions and its schedule were decided by: a replay would decide
+ * otherwise. Steps of a workflow can change in all but their names: what a step
+ * has done by then may not hold any more, and the table has that, too.
  */
 #include "orchestrator/spec/spec_change.h"
 
@@ -24,65 +25,68 @@
 
 /* ---- what may change ---- */
 
-enum fate {
-    FATE_KEPT,  /* the run keeps what it began with */
-    FATE_TAKEN, /* what starts from now on has it */
-    FATE_NEW    /* likewise, and a step's earlier result is out of date */
-};
-
 struct rule {
     const char *key; /* and all inside of it, unless a longer one fits */
-    enum fate fate;
-    const char *why; /* it is kept */
+    const char *why; /* the run keeps it; NULL: it does not */
+    enum spec_effect effect; /* on a step */
 };
 
 #define BY_SEARCH "the search depends on it"
-#define BY_STEPS  "the order of the steps depends on it"
 #define BY_RESULT "results of the run depend on it"
 
 static const struct rule experiment_rules[] = {
-    {"trial", FATE_TAKEN, NULL},
-    {"trial.checkpoints", FATE_KEPT, "retries and the schedule depend on it"},
-    {"budget", FATE_TAKEN, NULL},
-    {"executor", FATE_TAKEN, NULL},
-    {"notify", FATE_TAKEN, NULL},
-    {"name", FATE_KEPT, "a run keeps its name"},
-    {"version", FATE_KEPT, "a run keeps the format of its file"},
-    {"", FATE_KEPT, BY_SEARCH},
+    {.key = "trial"},
+    {.key = "trial.checkpoints",
+     .why = "retries and the schedule depend on it"},
+    {.key = "budget"},
+    {.key = "executor"},
+    {.key = "notify"},
+    {.key = "name", .why = "a run keeps its name"},
+    {.key = "version", .why = "a run keeps the format of its file"},
+    {.key = "", .why = BY_SEARCH},
 };
 
 static const struct rule workflow_rules[] = {
-    {"time", FATE_TAKEN, NULL},
-    {"parallel", FATE_TAKEN, NULL},
-    {"executor", FATE_TAKEN, NULL},
-    {"notify", FATE_TAKEN, NULL},
-    {"name", FATE_KEPT, "a run keeps its name"},
-    {"version", FATE_KEPT, "a run keeps the format of its file"},
-    {"pools", FATE_KEPT, "child runs share them"},
-    {"", FATE_KEPT, BY_RESULT},
+    {.key = "time"},
+    {.key = "parallel"},
+    {.key = "pools"},
+    {.key = "executor"},
+    {.key = "notify"},
+    {.key = "outputs"},
+    {.key = "name", .why = "a run keeps its name"},
+    {.key = "version", .why = "a run keeps the format of its file"},
+    {.key = "", .why = BY_RESULT},
 };
 
-/* Inside of a step, or of `defaults`. */
+/* Inside of a step, or of `defaults`. All else decides whether it begins, with
+ * which copies, and what they are. */
 static const struct rule step_rules[] = {
-    {"command", FATE_NEW, NULL},
-    {"shell", FATE_NEW, NULL},
-    {"env", FATE_NEW, NULL},
-    {"setup", FATE_NEW, NULL},
-    {"container", FATE_NEW, NULL},
-    {"conda", FATE_NEW, NULL},
-    {"workdir", FATE_NEW, NULL},
-    {"metrics", FATE_NEW, NULL},
-    {"channels", FATE_NEW, NULL},
-    {"resources", FATE_TAKEN, NULL},
-    {"timeout", FATE_TAKEN, NULL},
-    {"retry", FATE_TAKEN, NULL},
-    {"executor", FATE_TAKEN, NULL},
-    {"outputs", FATE_KEPT, BY_RESULT},
-    {"cache", FATE_KEPT, BY_RESULT},
-    {"with", FATE_KEPT, BY_RESULT},
-    {"checkpoints", FATE_KEPT, "retries depend on it"},
-    {"continue", FATE_KEPT, "the links so far were counted with it"},
-    {"", FATE_KEPT, BY_STEPS},
+    {.key = "command", .effect = EFFECT_RESULT},
+    {.key = "shell", .effect = EFFECT_RESULT},
+    {.key = "env", .effect = EFFECT_RESULT},
+    {.key = "setup", .effect = EFFECT_RESULT},
+    {.key = "container", .effect = EFFECT_RESULT},
+    {.key = "conda", .effect = EFFECT_RESULT},
+    {.key = "workdir", .effect = EFFECT_RESULT},
+    {.key = "metrics", .effect = EFFECT_RESULT},
+    {.key = "channels", .effect = EFFECT_RESULT},
+    {.key = "outputs", .effect = EFFECT_RESULT},
+    {.key = "tty", .effect = EFFECT_RESULT},
+    {.key = "success_if", .effect = EFFECT_OUTCOME},
+    {.key = "may_fail", .effect = EFFECT_OUTCOME},
+    {.key = "checkpoints", .effect = EFFECT_IDLE},
+    {.key = "continue", .effect = EFFECT_IDLE},
+    {.key = "resources", .effect = EFFECT_NEXT},
+    {.key = "timeout", .effect = EFFECT_NEXT},
+    {.key = "retry", .effect = EFFECT_NEXT},
+    {.key = "executor", .effect = EFFECT_NEXT},
+    {.key = "cache", .effect = EFFECT_NEXT},
+    {.key = "parallel", .effect = EFFECT_NEXT},
+    {.key = "pool", .effect = EFFECT_NEXT},
+    {.key = "pools", .effect = EFFECT_NEXT},
+    {.key = "priority", .effect = EFFECT_NEXT},
+    {.key = "fail_fast", .effect = EFFECT_NEXT},
+    {.key = "", .effect = EFFECT_BEGIN},
 };
 
 static bool is_inside(const char *key, const char *outer)
@@ -149,7 +153,7 @@ static void add_nodes(const struct walk *walk, const char *key,
     change->before = to_json(before);
     change->after = to_json(after);
     change->step = walk->step;
-    change->ends_result = rule->fate == FATE_NEW;
+    change->effect = rule->effect;
     change->refused = rule->why;
 }
 
@@ -297,59 +301,61 @@ static bool have_same_steps(const struct workflow *a, const struct workflow *b)
     return true;
 }
 
-static json_t *needs_json(const struct workflow *workflow, size_t step)
+static json_t *names_json(const struct workflow *workflow, const size_t *steps,
+                          size_t count)
 {
     json_t *list = json_array();
-    size_t count;
-    const size_t *needs = step_needs(workflow, step, &count);
 
     for (size_t i = 0; i < count; i++)
         json_array_append_new(list,
-                              json_from_text(workflow->steps[needs[i]].name));
+                              json_from_text(workflow->steps[steps[i]].name));
     return list;
 }
 
-static json_t *metrics_json(const struct step *step)
+static json_t *needs_json(const struct workflow *workflow, size_t step)
 {
-    json_t *list = json_array();
+    size_t count;
+    const size_t *needs = step_needs(workflow, step, &count);
 
-    for (size_t i = 0; i < step->metric_count; i++)
-        json_array_append_new(list, json_from_text(step->metrics[i]));
-    return list;
+    return names_json(workflow, needs, count);
 }
 
-/* A change of it that no key tells of: by the order of a list, say. Takes both
- * over. */
-static void compare_lists(struct spec_changes *changes, const char *step,
-                          const char *name, json_t *before, json_t *after)
+static bool are_same_steps(const size_t *a, size_t a_count, const size_t *b,
+                           size_t b_count)
 {
-    char *key = mem_printf("steps.%s.%s", step, name);
+    return a_count == b_count &&
+           (a_count == 0 || memcmp(a, b, a_count * sizeof(*a)) == 0);
+}
 
-    if (json_equal(before, after) || spec_changes_have(changes, key)) {
-        free(key);
-        json_decref(before);
-        json_decref(after);
+/* Whether the same steps come before it, for the same reasons. */
+static bool has_same_place(const struct flow_step *a, const struct flow_step *b)
+{
+    return a->is_final == b->is_final && a->order_count == b->order_count &&
+           are_same_steps(a->needs, a->need_count, b->needs, b->need_count) &&
+           are_same_steps(a->reads, a->read_count, b->reads, b->read_count);
+}
+
+/* No key of the step need tell of its place: the order of a list does, or an
+ * output that a command reads. */
+static void compare_places(struct spec_changes *changes, size_t from,
+                           const struct spec *const specs[2], size_t step)
+{
+    const struct workflow *before = specs[0]->workflow;
+    const struct workflow *after = specs[1]->workflow;
+    struct spec_change *change;
+
+    if (has_same_place(&before->flow_steps[step], &after->flow_steps[step]))
         return;
-    }
-    *add(changes, key) = (struct spec_change){.key = key,
-                                              .before = before,
-                                              .after = after,
-                                              .refused = BY_STEPS,
-                                              .step = -1};
-}
-
-/* Names of metrics are columns for later steps: another pattern is no matter,
- * another name is. */
-static void refuse_metrics(struct spec_changes *changes, size_t from,
-                           const struct step *before, const struct step *after)
-{
-    json_t *a = metrics_json(before), *b = metrics_json(after);
-
-    for (size_t i = from; !json_equal(a, b) && i < changes->count; i++)
-        if (strstr(changes->items[i].key, ".metrics") != NULL)
-            changes->items[i].refused = "later steps may read these metrics";
-    json_decref(a);
-    json_decref(b);
+    for (size_t i = from; i < changes->count; i++)
+        changes->items[i].effect = EFFECT_BEGIN;
+    if (changes->count > from)
+        return;
+    change =
+        add(changes, mem_printf("steps.%s.needs", after->steps[step].name));
+    change->before = needs_json(before, step);
+    change->after = needs_json(after, step);
+    change->step = (int64_t)step;
+    change->effect = EFFECT_BEGIN;
 }
 
 static void compare_steps(struct spec_changes *changes,
@@ -360,7 +366,6 @@ static void compare_steps(struct spec_changes *changes,
     const struct schema_key *step =
         find_schema(find_schema(&file, "steps"), "");
     const struct workflow *before = specs[0]->workflow;
-    const struct workflow *after = specs[1]->workflow;
 
     for (size_t i = 0; i < before->step_count; i++) {
         const char *name = before->steps[i].name;
@@ -371,9 +376,7 @@ static void compare_steps(struct spec_changes *changes,
 
         compare(&walk, "", step, step_find_node(roots[0], name),
                 step_find_node(roots[1], name));
-        refuse_metrics(changes, from, &before->steps[i], &after->steps[i]);
-        compare_lists(changes, name, "needs", needs_json(before, i),
-                      needs_json(after, i));
+        compare_places(changes, from, specs, i);
         free(prefix);
     }
 }
@@ -386,8 +389,8 @@ static bool ends_with(const char *text, const char *end)
 }
 
 /* Whether an attempt ended by its time limit decides about its next link. */
-static void refuse_time_of_links(struct spec_changes *changes,
-                                 const struct workflow *workflow)
+static void note_time_of_links(struct spec_changes *changes,
+                               const struct workflow *workflow)
 {
     for (size_t i = 0; i < changes->count; i++) {
         struct spec_change *change = &changes->items[i];
@@ -399,8 +402,8 @@ static void refuse_time_of_links(struct spec_changes *changes,
         for (size_t step = 0; step < workflow->step_count; step++)
             has_links |= (change->step < 0 || change->step == (int64_t)step) &&
                          workflow->steps[step].link.max > 0;
-        if (has_links)
-            change->refused = "the links so far were counted with it";
+        if (has_links && change->effect < EFFECT_IDLE)
+            change->effect = EFFECT_IDLE;
     }
 }
 
@@ -442,8 +445,8 @@ static void compare_workflows(struct spec_changes *changes,
         compare_steps(changes, specs, roots);
     else
         refuse_names(changes, mem_copy_string("steps"), specs,
-                     "a run keeps its steps");
-    refuse_time_of_links(changes, specs[0]->workflow);
+                     "a run keeps its steps, their names and order");
+    note_time_of_links(changes, specs[0]->workflow);
 }
 
 /* ---- both ---- */

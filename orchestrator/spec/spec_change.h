@@ -15,12 +15,21 @@
  * them, and which of it a run that has begun can take over.
  */
 
+/* What a change of a step means for it, if it has begun. */
+enum spec_effect {
+    EFFECT_NEXT,    /* nothing: what starts from now on has it */
+    EFFECT_IDLE,    /* likewise, but it may have no job that is not over */
+    EFFECT_OUTCOME, /* if it has ended, how it ended is asked again */
+    EFFECT_RESULT,  /* its results do not hold any more */
+    EFFECT_BEGIN    /* all that it did does not hold any more */
+};
+
 struct spec_change {
-    char *key;              /* "trial.resources.time", "steps.train.command" */
-    json_t *before, *after; /* NULL: there is none */
-    const char *refused;    /* why a run keeps it, static; NULL: it does not */
-    int64_t step;           /* of a workflow; -1: of all of them, or of none */
-    bool ends_result;       /* a step's earlier result does not hold any more */
+    char *key;               /* "trial.resources.time", "steps.train.command" */
+    json_t *before, *after;  /* NULL: there is none */
+    const char *refused;     /* why a run keeps it, static; NULL: it does not */
+    int64_t step;            /* of a workflow; -1: of all of them, or of none */
+    enum spec_effect effect; /* on those steps */
 };
 
 struct spec_changes {

@@ -331,6 +331,12 @@ void steps_reopen(struct steps *steps, size_t step, int64_t copy)
     results_set_state(steps->results, step, FLOW_ACTIVE, 0, 0);
 }
 
+void steps_look_again(struct steps *steps, size_t step)
+{
+    flow_look_again(steps->flow, step);
+    results_set_state(steps->results, step, FLOW_ACTIVE, 0, 0);
+}
+
 void steps_wait_again(struct steps *steps, size_t step)
 {
     if (flow_state(steps->flow, step) != FLOW_WAITING)

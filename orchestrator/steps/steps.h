@@ -83,6 +83,8 @@ void steps_give_up(struct steps *steps, size_t step, int64_t copy,
 /* A job of it that was over runs again; steps that need it have to be told to
  * wait again. */
 void steps_reopen(struct steps *steps, size_t step, int64_t copy);
+/* How it ended is asked again; its copies stay as they are. */
+void steps_look_again(struct steps *steps, size_t step);
 void steps_wait_again(struct steps *steps, size_t step);
 /* One line on why a step failed; the caller frees. */
 char *steps_failure(const struct steps *steps, size_t step);

@@ -464,7 +464,7 @@ def failed(smtune, workflow):
 def traced(smtune):
     path = smtune.directory / "trace"
     lines = path.read_text().splitlines()
-    path.unlink()
+    path.write_text("")
     return sorted(lines)
 
 
@@ -537,9 +537,7 @@ def test_a_live_workflow(smtune, workflow):
 
 @pytest.mark.parametrize("before, after, key", [
     ("  end:", "  last:", "steps"),
-    ("end: {needs: fit", "end: {needs: side", "steps.end.needs"),
-    ("range: [1, 4]", "range: [1, 5]", "steps.fit.matrix"),
-    ("resources: {time: 1h}", "parallel: 1", "steps.fit.parallel"),
+    ("  side:", "  more: {command: 'true'}\n  side:", "steps"),
 ])
 def test_the_order_of_steps_is_kept(smtune, failed, before, after, key):
     text = failed.read_text()
@@ -549,6 +547,163 @@ def test_the_order_of_steps_is_kept(smtune, failed, before, after, key):
     assert result.returncode == 2
     assert f"'{key}" in result.stderr and "cannot change" in result.stderr
     assert "smtune run FILE --from STEP" in result.stderr
+
+
+def corrected(smtune, path, *changed):
+    """The run has applied the file with these replacements. What ran then."""
+    traced(smtune)
+    text = path.read_text()
+    for before, after in changed:
+        assert before in text
+        text = text.replace(before, after)
+    path.write_text(text)
+    result = smtune("edit", "flow")
+    assert result.returncode == 0, result.stderr
+    proved(smtune, "flow")
+    resumed = smtune("resume", "flow")
+    proved(smtune, "flow")
+    assert smtune.json("edit", "flow") == []
+    return resumed.returncode, traced(smtune)
+
+
+def test_another_matrix(smtune, failed):
+    """Copies are numbered by it: all of them run again, in the step alone."""
+    assert corrected(smtune, failed, ("range: [1, 4]", "range: [2, 3]")) == (
+        0, ["end", "fit 2", "fit 3"])
+    assert smtune.query("SELECT DISTINCT state FROM run_step") == [
+        ("succeeded",)]
+
+
+def test_other_needs(smtune, failed):
+    assert corrected(smtune, failed,
+                     ("end: {needs: fit", "end: {needs: [prep, side]")) == (
+                         1, ["end"])
+
+
+def test_what_needs_it_now_waits_for_it(smtune, failed):
+    """Its jobs run again in the new order."""
+    (smtune.directory / "go").touch()
+    smtune.ok("retry", "flow", "--failed")
+    code, ran = corrected(smtune, failed,
+                          ("side: {shell", "side: {needs: end, shell"))
+    assert (code, ran) == (0, ["side"])
+    code, ran = corrected(smtune, failed,
+                          ("prep: {shell", "prep: {needs: [], if: '1 > 2',"
+                                           " shell"))
+    assert code == 0 and ran == []
+    assert smtune.query("SELECT DISTINCT state FROM run_step") == [
+        ("skipped",)]
+
+
+def test_conditions_are_asked_again(smtune, failed):
+    code, ran = corrected(smtune, failed,
+                          ("end: {needs: fit", "end: {needs: fit, when: always"))
+    assert (code, ran) == (1, ["end"])
+    code, ran = corrected(smtune, failed, ("side: {shell",
+                                           "side: {if: '1 > 2', shell"))
+    assert ran == []
+    code, ran = corrected(smtune, failed, ("1 > 2", "2 > 1"))
+    assert ran == ["side"]
+
+
+@pytest.mark.parametrize("key", ["may_fail: true", "success_if: 0.7"])
+def test_how_a_step_ended_is_asked_again(smtune, failed, key):
+    """Without a job of it that runs again."""
+    assert corrected(smtune, failed, ("    resources:", f"    {key}\n"
+                                      "    resources:")) == (0, ["end"])
+
+
+def test_limits_repeat_nothing(smtune, failed):
+    assert corrected(
+        smtune, failed,
+        ("    resources: {time: 1h}",
+         "    parallel: 1\n    pool: disk\n    priority: 3\n"
+         "    cache: true\n    fail_fast: kill"),
+        ("version: 1", "version: 1\npools: {disk: 2}"))[1] == []
+    (smtune.directory / "go").touch()
+    smtune.ok("retry", "flow", "--failed")
+    assert traced(smtune) == ["end", "fit 4"]
+    proved(smtune, "flow")
+
+
+def test_outputs_are_read_by_the_new_file(smtune, workflow):
+    path = workflow("""
+        make: {shell: "echo make >>trace; echo v=3 >o.txt"}
+        use: {needs: make, shell: "echo use >>trace"}
+        side: {shell: "echo side >>trace"}
+        """)
+    smtune.ok("run", path)
+    text = path.read_text()
+    assert corrected(
+        smtune, path, ("make: {", "make: {outputs: {v: {value: o.txt}}, "),
+        ("use >>trace", "use ${{ make.v }} >>trace")) == (
+            0, ["make", "use 3"])
+    path.write_text(text.replace("echo make", "echo again"))
+    assert "steps.make.outputs" in smtune.ok("edit", "flow")
+    smtune.ok("resume", "flow")
+    assert traced(smtune) == ["again", "use"]
+    proved(smtune, "flow")
+
+
+def test_outputs_of_the_workflow(smtune, workflow):
+    path = workflow('make: {shell: "echo x"}')
+    smtune.ok("run", path)
+    path.write_text(path.read_text() + "outputs: {s: make.state}\n")
+    smtune.ok("edit", "flow")
+    assert smtune.json("edit", "flow") == []
+    proved(smtune, "flow")
+
+
+def test_a_live_workflow_with_other_steps(smtune, workflow):
+    """A step that runs cannot begin again; what waits, or is over, can."""
+    path = workflow("""
+        prep: {shell: "echo prep >>trace"}
+        wait: {needs: prep, shell: "while [ ! -e go ]; do sleep 0.02; done"}
+        end: {needs: wait, matrix: {i: [1]}, shell: "echo end ${{ i }} >>trace"}
+        side: {shell: "echo side >>trace"}
+        """)
+    smtune.ok("run", path, "--detach")
+    wait_until(lambda: smtune.query(
+        "SELECT count(*) FROM attempt JOIN job ON job.id = job_id"
+        " WHERE attempt.state = 'running' AND step = 1") == [(1,)])
+    wait_until(lambda: len((smtune.directory / "trace").read_text().split()) == 2)
+    text = path.read_text()
+    for before, after in [("wait: {", "wait: {matrix: {n: [1, 2]}, "),
+                          ("prep: {", "prep: {if: '1 > 0', ")]:
+        path.write_text(text.replace(before, after))
+        for words in [("--dry-run",), ()]:
+            result = smtune("edit", "flow", *words)
+            assert result.returncode == 2
+            assert "step 'wait' is running, and the edit would make it wait " \
+                "again" in result.stderr
+    path.write_text(text.replace("i: [1]", "i: [1, 2], k: [x]")
+                    .replace("side: {", "side: {needs: end, parallel: 3, "))
+    assert "1 step begins again" in smtune("edit", "flow").stderr
+    (smtune.directory / "go").touch()
+    assert smtune("wait", "flow").returncode == 0
+    assert traced(smtune) == ["end 1", "end 2", "prep", "side", "side"]
+    proved(smtune, "flow")
+
+
+def test_a_job_that_is_not_over_is_stopped_first(smtune, workflow):
+    path = workflow("""
+        wait: {shell: "while [ ! -e go ]; do sleep 0.02; done"}
+        end: {needs: wait, shell: "echo end >>trace"}
+        """)
+    smtune.ok("run", path, "--detach")
+    wait_until(lambda: smtune.query(
+        "SELECT state FROM attempt") == [("running",)])
+    smtune.ok("stop", "flow")
+    path.write_text(path.read_text().replace("wait: {", "wait: {copies: 2, "))
+    result = smtune("edit", "flow")
+    assert "smtune stop RUN --job JOB" in result.stderr, result.stderr
+    smtune.ok("stop", "flow", "--job", 1)
+    smtune("resume", "flow")
+    smtune.ok("edit", "flow")
+    (smtune.directory / "go").touch()
+    smtune.ok("resume", "flow")
+    assert traced(smtune) == ["end"]
+    proved(smtune, "flow")
 
 
 def test_a_comment_is_no_other_file(smtune, failed):

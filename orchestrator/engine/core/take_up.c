@@ -13,6 +13,7 @@
 #include "orchestrator/engine/core/metric.h"
 #include "orchestrator/engine/core/queues.h"
 #include "orchestrator/job/retry.h"
+#include "orchestrator/steps/step_records.h"
 
 /*
  * A job comes into memory in two steps. First its row makes it, and it goes to
@@ -81,22 +82,6 @@ struct job *taking_up_trial(struct taking_up *taking_up,
            space_count(engine->experiment->space) * sizeof(*job->point));
     place(taking_up, job, row);
     return job;
-}
-
-/* A text of a step's, NULL: none. */
-int step_text_parse(const struct workflow *workflow, size_t step,
-                    const char *text, json_t **json, struct err *err)
-{
-    struct err why;
-
-    *json = NULL;
-    if (text == NULL)
-        return 0;
-    *json = json_parse_up_to(text, strlen(text), MATRIX_BYTES_MAX, &why);
-    if (*json != NULL)
-        return 0;
-    return err_set(err, ERR_FAILED, "the record of step '%s': %s",
-                   workflow->steps[step].name, why.text);
 }
 
 struct job *taking_up_job(struct taking_up *taking_up,

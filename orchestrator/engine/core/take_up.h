@@ -35,9 +35,4 @@ int taking_up_rest(struct taking_up *taking_up, struct job *job);
 struct job *engine_take_up(struct engine *engine, int64_t number,
                            enum job_state state, struct err *err);
 
-/* A text of a step's in the record, as JSON that is the caller's; *json is NULL
- * where there is none. -1 with err. */
-int step_text_parse(const struct workflow *workflow, size_t step,
-                    const char *text, json_t **json, struct err *err);
-
 #endif

@@ -20,6 +20,11 @@
     "trial: {command: ./t, " trial "}\n" more
 #define WORKFLOW(steps, more) "version: 1\nname: w\nsteps:\n" steps more
 
+static const char *const effects[] = {
+    [EFFECT_NEXT] = "",    [EFFECT_IDLE] = "~",  [EFFECT_OUTCOME] = "?",
+    [EFFECT_RESULT] = "+", [EFFECT_BEGIN] = "^",
+};
+
 static void must_read(const char *text, const char *word, struct spec *spec)
 {
     struct diags *diags = diags_create("file");
@@ -39,14 +44,14 @@ static void must_read(const char *text, const char *word, struct spec *spec)
 }
 
 /* "key: before -> after" of each, with an exclamation mark if it is kept, and
- * a plus sign if results do not hold any more. */
+ * a sign for its effect on a step. */
 static void describe(const struct spec_changes *changes, struct buf *out)
 {
     for (size_t i = 0; i < changes->count; i++) {
         const struct spec_change *change = &changes->items[i];
 
         buf_printf(out, "%s%s%s: ", change->refused != NULL ? "!" : "",
-                   change->ends_result ? "+" : "", change->key);
+                   effects[change->effect], change->key);
         if (change->before != NULL)
             json_print(change->before, out);
         buf_add_string(out, " -> ");
@@ -84,7 +89,7 @@ static const struct {
      "budget.trials=9"},
     {EXPERIMENT("", "budget: {improvement: 0.1, no_improvement: 3}\n"),
      EXPERIMENT("", "budget: {improvement: 0.2, no_improvement: 4}\n"),
-     "!budget.improvement: 0.1 -> 0.2\nbudget.no_improvement: 3 -> 4\n", NULL},
+     "budget.improvement: 0.1 -> 0.2\nbudget.no_improvement: 3 -> 4\n", NULL},
     {EXPERIMENT("", ""), EXPERIMENT("", "schedule: {method: asha, max: 9}\n"),
      "!schedule.method:  -> \"asha\"\n!schedule.max:  -> 9\n", NULL},
     {WORKFLOW("  a: {command: ./a}\n  b: {needs: a, command: ./b}\n", ""),
@@ -96,16 +101,26 @@ static const struct {
      NULL},
     {WORKFLOW("  - a: {command: ./a}\n  - b: {command: ./b}\n", ""),
      WORKFLOW("  - parallel: [{a: {command: ./a}}, {b: {command: ./b}}]\n", ""),
-     "!steps.b.needs: [\"a\"] -> []\n", NULL},
+     "^steps.b.needs: [\"a\"] -> []\n", NULL},
     {WORKFLOW("  a: {command: ./a}\n", ""),
      WORKFLOW("  b: {command: ./a}\n", ""), "!steps: [\"a\"] -> [\"b\"]\n",
      NULL},
     {WORKFLOW("  a: {command: ./a, timeout: 1h, continue: {max: 3}}\n", ""),
      WORKFLOW("  a: {command: ./a, timeout: 2h, continue: {max: 3}}\n", ""),
-     "!steps.a.timeout: \"1h\" -> \"2h\"\n", NULL},
+     "~steps.a.timeout: \"1h\" -> \"2h\"\n", NULL},
+    {WORKFLOW("  a: {command: ./a, may_fail: true}\n"
+              "  b: {needs: a, command: ./b}\n",
+              ""),
+     WORKFLOW("  a: {command: ./a, when: always, outputs: {m: m.txt}}\n"
+              "  b: {needs: a, command: ./b, parallel: 2, cache: true}\n",
+              "outputs: {m: steps.a.m}\n"),
+     "outputs.m:  -> \"steps.a.m\"\n^steps.a.when:  -> \"always\"\n"
+     "+steps.a.outputs.m:  -> \"m.txt\"\n?steps.a.may_fail: true -> \n"
+     "steps.b.parallel:  -> 2\nsteps.b.cache:  -> true\n",
+     NULL},
     {WORKFLOW("  a: {command: ./a, matrix: {i: [1, 2], j: [3]}}\n", ""),
      WORKFLOW("  a: {command: ./a, matrix: {j: [3], i: [1, 2]}}\n", ""),
-     "!steps.a.matrix: {\"i\":[1,2],\"j\":[3]} -> {\"j\":[3],\"i\":[1,2]}\n",
+     "^steps.a.matrix: {\"i\":[1,2],\"j\":[3]} -> {\"j\":[3],\"i\":[1,2]}\n",
      NULL},
 };
 

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/steps/step_records.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static void make_room(struct step_record *record, size_t count)
+{
+    size_t before = record->count;
+
+    if (count <= before)
+        return;
+    if (count < 2 * before)
+        count = 2 * before;
+    record->copies = mem_resize(record->copies, count, sizeof(*record->copies));
+    memset(record->copies + before, 0,
+           (count - before) * sizeof(*record->copies));
+    record->count = count;
+}
+
+static void clear_copy(struct copy_record *copy)
+{
+    free(copy->rounds);
+    free(copy->outputs);
+    *copy = (struct copy_record){.is_there = false};
+}
+
+struct copy_record *step_record_copy(struct step_record *record, int64_t copy)
+{
+    make_room(record, (size_t)copy + 1);
+    clear_copy(&record->copies[copy]);
+    return &record->copies[copy];
+}
+
+void step_record_forget(struct step_record *record)
+{
+    for (size_t i = 0; i < record->count; i++)
+        clear_copy(&record->copies[i]);
+    free(record->copies);
+    free(record->matrix);
+    *record = (struct step_record){.state = FLOW_WAITING};
+}
+
+void step_records_clear(struct step_record *records, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        step_record_forget(&records[i]);
+    free(records);
+}
+
+/* ---- telling ---- */
+
+/* A text of a step's, NULL: none. */
+int step_text_parse(const struct workflow *workflow, size_t step,
+                    const char *text, json_t **json, struct err *err)
+{
+    struct err why;
+
+    *json = NULL;
+    if (text == NULL)
+        return 0;
+    *json = json_parse_up_to(text, strlen(text), MATRIX_BYTES_MAX, &why);
+    if (*json != NULL)
+        return 0;
+    return err_set(err, ERR_FAILED, "the record of step '%s': %s",
+                   workflow->steps[step].name, why.text);
+}
+
+static int tell_copy(struct steps *steps, size_t step, size_t copy,
+                     const struct copy_record *record, struct err *err)
+{
+    struct job job = {.step = (int64_t)step,
+                      .copy = (int64_t)copy,
+                      .round = record->round,
+                      .state = record->state};
+    struct flow_counts counts;
+    json_t *next;
+
+    flow_count(steps->flow, step, &counts);
+    if (job.copy >= counts.copies)
+        return err_set(
+            err, ERR_FAILED,
+            "step '%s' has %" PRId64
+            " copies, but a job in the record belongs to copy %" PRId64,
+            steps->workflow->steps[step].name, counts.copies, job.copy);
+    if (record->state != JOB_SKIPPED)
+        flow_started(steps->flow, step, job.copy);
+    if (!job_is_final(record->state))
+        return 0;
+    if (step_text_parse(steps->workflow, step, record->outputs, &job.outputs,
+                        err) != 0 ||
+        step_text_parse(steps->workflow, step, record->rounds, &job.rounds,
+                        err) != 0) {
+        json_decref(job.outputs);
+        return -1;
+    }
+    next = steps_end_job(steps, &job);
+    if (next != NULL) /* its file does not say so any more */
+        flow_ended(steps->flow, step, job.copy, true);
+    json_decref(next);
+    json_decref(job.outputs);
+    json_decref(job.rounds);
+    return 0;
+}
+
+static int tell_step(struct steps *steps, size_t step,
+                     const struct step_record *record, struct err *err)
+{
+    json_t *axes;
+    int result;
+
+    if (record->state == FLOW_WAITING)
+        return 0;
+    if (record->state == FLOW_SKIPPED) {
+        steps_skip(steps, step);
+        return 0;
+    }
+    if (record->state == FLOW_FAILED && record->count == 0) {
+        steps_fail(steps, step);
+        return 0;
+    }
+    if (step_text_parse(steps->workflow, step, record->matrix, &axes, err) != 0)
+        return -1;
+    result = steps_begin(steps, step, axes, err);
+    json_decref(axes);
+    for (size_t i = 0; i < record->count && result == 0; i++) {
+        if (record->copies[i].is_there)
+            result = tell_copy(steps, step, i, &record->copies[i], err);
+    }
+    if (result == 0 && record->state != FLOW_ACTIVE)
+        steps_end(steps, step, record->state);
+    return result;
+}
+
+int steps_tell(struct steps *steps, const struct step_record *records,
+               struct err *err)
+{
+    size_t *order = mem_array(steps->workflow->step_count, sizeof(*order));
+    size_t count = graph_order(steps->workflow->graph, order);
+    int result = 0;
+
+    for (size_t i = 0; i < count && result == 0; i++)
+        result = tell_step(steps, order[i], &records[order[i]], err);
+    free(order);
+    return result;
+}
