@@ -3,13 +3,12 @@
 
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
-#include "base/compiler.h"
 #include "base/escape.h"
 #include "base/mem.h"
 #include "base/metrics/name.h"
 #include "base/metrics/number.h"
+#include "base/metrics/rank.h"
 #include "base/metrics/regex.h"
 #include "base/text.h"
 
@@ -58,6 +57,9 @@ static void add_found(struct metric_reader *reader, const char *line,
             return;
     }
     s->line = reader->line;
+    if (s->is_reserved)
+        found.form = metric_line_form(line, (size_t)(reader->line_end - line),
+                                      found.value);
     found.series = series;
     reader->found.items =
         mem_grow(reader->found.items, reader->found.count,
@@ -203,7 +205,8 @@ static void read_pairs(struct metric_reader *reader, const char *line,
     for (size_t i = 0; i < reader->pairs.count; i++) {
         const struct metric_pair *pair = &reader->pairs.items[i];
 
-        if (i == named->pair || pair->length == 0)
+        if (i == named->pair || pair->length == 0 ||
+            (reader->has_rank_0 && metric_is_pair_of_rank(pair)))
             continue;
         add_found(reader, line, reader->pairs.is_json ? NULL : pair->name,
                   series_of_pair(reader, pair),
@@ -261,43 +264,33 @@ static void read_row(struct metric_reader *reader, const char *line,
 /* ---- rules with a regex ---- */
 
 static void read_match(struct metric_reader *reader, size_t rule,
-                       const char *line, size_t length)
+                       const char *line, double step)
 {
     struct metric_rules *rules = reader->rules;
     const char *name = rules->rules[rule].name;
+    size_t length = (size_t)(reader->line_end - line);
     struct metric_match match;
-    struct metric_step step;
-    double value = NAN;
 
     if (metric_regex_match(rules->rules[rule].regex, line, length, &match) <= 0)
         return;
-    if (match.has_step) {
-        value = metric_is_step(match.step) ? match.step : (double)NAN;
-    } else {
-        metric_scan_line(line, length, &reader->pairs);
-        step = metric_step_find(&rules->resource, line, length, &reader->pairs);
-        value = follow_step(reader, &step);
-    }
+    if (match.has_step)
+        step = metric_is_step(match.step) ? match.step : (double)NAN;
     add_found(reader, line, NULL, series_find(reader, name, strlen(name)),
-              (struct found){.step = value, .value = match.value});
+              (struct found){.step = step, .value = match.value});
 }
 
 static void read_built_in(struct metric_reader *reader, const char *line,
-                          size_t length)
+                          const struct metric_step *named, double step)
 {
     const struct metric_rules *rules = reader->rules;
-    struct metric_step named;
-    double step;
+    size_t length = (size_t)(reader->line_end - line);
 
-    metric_scan_line(line, length, &reader->pairs);
-    named = metric_step_find(&rules->resource, line, length, &reader->pairs);
-    step = follow_step(reader, &named);
     reader->is_mentioned = false;
     for (size_t i = 0; i < rules->count; i++)
         if (rules->rules[i].regex == NULL)
             read_rule(reader, i, line, length, step);
     if (rules->finds_all)
-        read_pairs(reader, line, &named, step);
+        read_pairs(reader, line, named, step);
     if (reader->pairs.is_json || reader->found.count > 0)
         return;
     if (!reader->is_mentioned ||
@@ -308,35 +301,52 @@ static void read_built_in(struct metric_reader *reader, const char *line,
 
 /* ---- ranks ---- */
 
-/* "[rank 3] ", "[rank3]:", "[default3]:", "rank 3: " in front: the output of
- * another rank than 0, which mostly repeats the first one's. */
-static bool is_of_other_rank(const char *line, size_t length)
+/* A line of another rank than 0 mostly repeats the first one's. */
+static void pass_over(struct metric_reader *reader, int64_t rank)
 {
-    static const char *const tags[] = {"rank", "local_rank", "default"};
-    const char *end = line + length;
-    bool is_open = length > 0 && *line == '[';
+    for (size_t i = 0; i < reader->pairs.count; i++) {
+        const struct metric_pair *pair = &reader->pairs.items[i];
 
-    line += is_open;
-    for (size_t i = 0; i < ARRAY_LEN(tags); i++) {
-        size_t tag = strlen(tags[i]);
-        const char *at = line + tag, *digits;
+        for (size_t j = 0; j < reader->series_count; j++) {
+            struct series *series = &reader->series[j];
 
-        if ((size_t)(end - line) <= tag || strncasecmp(line, tags[i], tag) != 0)
-            continue;
-        at += *at == ' ';
-        digits = at;
-        while (at < end && metric_is_digit(*at))
-            at++;
-        return at > digits && *digits != '0' && at < end &&
-               *at == (is_open ? ']' : ':');
+            if (!series->is_reserved || strlen(series->name) != pair->length ||
+                !metric_names_match(pair->name, series->name, pair->length))
+                continue;
+            if (series->several.left_out++ == 0)
+                series->several.other_rank = rank;
+        }
     }
-    return false;
+}
+
+/* A pair rank=3 may be of any kind: it is a process only beside one of rank 0,
+ * and not where the file asks for it. */
+static bool is_of_other_rank(struct metric_reader *reader, const char *line,
+                             size_t length)
+{
+    int64_t rank = metric_rank_of_line(line, length);
+
+    if (rank == METRIC_RANK_NONE) {
+        rank = metric_rank_of_pairs(&reader->pairs);
+        if (reader->rules->asks_for_rank)
+            return false;
+        reader->has_rank_0 = reader->has_rank_0 || rank == 0;
+        if (!reader->has_rank_0)
+            return false;
+    }
+    if (rank > 0)
+        pass_over(reader, rank);
+    return rank > 0;
 }
 
 void line_read(struct metric_reader *reader, const char *line, size_t length)
 {
+    struct metric_rules *rules = reader->rules;
+    struct metric_step named;
+    double step;
+
     reader->line++;
-    if (length == 0 || reader->rules == NULL || is_of_other_rank(line, length))
+    if (length == 0 || rules == NULL)
         return;
     if (memchr(line, '\033', length) != NULL) {
         buf_truncate(&reader->bare, 0);
@@ -344,9 +354,15 @@ void line_read(struct metric_reader *reader, const char *line, size_t length)
         line = buf_text(&reader->bare);
         length = reader->bare.length;
     }
-    if (reader->rules->built_in)
-        read_built_in(reader, line, length);
-    for (size_t i = 0; i < reader->rules->count; i++)
-        if (reader->rules->rules[i].regex != NULL)
-            read_match(reader, i, line, length);
+    reader->line_end = line + length;
+    metric_scan_line(line, length, &reader->pairs);
+    if (is_of_other_rank(reader, line, length))
+        return;
+    named = metric_step_find(&rules->resource, line, length, &reader->pairs);
+    step = follow_step(reader, &named);
+    if (rules->built_in)
+        read_built_in(reader, line, &named, step);
+    for (size_t i = 0; i < rules->count; i++)
+        if (rules->rules[i].regex != NULL)
+            read_match(reader, i, line, step);
 }

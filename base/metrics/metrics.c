@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/metrics/rank.h"
 #include "base/metrics/reader.h"
 #include "base/metrics/regex.h"
 
@@ -28,6 +29,7 @@ struct metric_rules *metric_rules_create(const struct metric_rule *rules,
     for (size_t i = 0; i < count; i++) {
         made->count = i + 1;
         made->rules[i].name = mem_copy_string(rules[i].name);
+        made->asks_for_rank |= metric_is_rank(rules[i].name);
         if (rules[i].regex == NULL) {
             made->built_in = true;
             continue;
@@ -57,6 +59,7 @@ void metric_rules_destroy(struct metric_rules *rules)
 
 void metric_rules_ask(struct metric_rules *rules, const char *name)
 {
+    rules->asks_for_rank |= metric_is_rank(name);
     if (!rules->finds_all)
         return;
     for (size_t i = 0; i < rules->count; i++)
@@ -98,12 +101,38 @@ void metric_reader_destroy(struct metric_reader *reader)
 
 void metric_reader_reserve(struct metric_reader *reader, const char *name)
 {
-    series_find(reader, name, strlen(name));
+    size_t index = series_find(reader, name, strlen(name));
+
+    if (index != SIZE_MAX)
+        reader->series[index].is_reserved = true;
 }
 
 int64_t metric_reader_left_out(const struct metric_reader *reader)
 {
     return reader->left_out;
+}
+
+/* One value in place of another may be a correction; of two processes, every
+ * second one is, or of many that do not wait for each other, nearly so. */
+static bool is_of_several(const struct series *series)
+{
+    return series->several.left_out > 0 ||
+           series->several.doubled * 4 > series->points;
+}
+
+bool metric_reader_several(const struct metric_reader *reader,
+                           struct metric_several *several)
+{
+    for (size_t i = 0; i < reader->series_count; i++) {
+        const struct series *series = &reader->series[i];
+
+        if (!is_of_several(series))
+            continue;
+        *several = series->several;
+        several->name = series->name;
+        return true;
+    }
+    return false;
 }
 
 static bool may_be_cut(char c)

@@ -27,7 +27,8 @@ struct buf;
  * case or another separator, before a blank or a line of a table in place of
  * the sign, and as columns of a table.
  *
- * A line of another rank than 0 ("[rank 3]" or "rank 3:" in front) is ignored.
+ * A line of another rank than 0 is ignored: it begins with "[rank 3]" or the
+ * like, or has a pair rank=3 where an earlier line had rank=0.
  *
  * The step of a metric is the number that its line names (base/metrics/step.h);
  * else, in text, that of the last line that named one ("Epoch 3/9" above its
@@ -87,6 +88,20 @@ void metric_reader_reserve(struct metric_reader *reader, const char *name);
 int64_t metric_reader_left_out(const struct metric_reader *reader);
 void metric_reader_feed(struct metric_reader *reader, const void *bytes,
                         size_t length, metric_fn found, void *user);
+
+/* Values of a metric that several processes of one program wrote. */
+struct metric_several {
+    const char *name;   /* the reader's */
+    int64_t left_out;   /* values on lines of another rank than 0 */
+    int64_t other_rank; /* of the first of them */
+    int64_t doubled;    /* values in place of others of their step, on lines
+                           that name no rank */
+    double step, replaced, value; /* the last such */
+};
+
+/* Whether there are many such values, of a metric that has a place reserved. */
+bool metric_reader_several(const struct metric_reader *reader,
+                           struct metric_several *several);
 /* The file is at its end. is_whole: its writer came to its end, too, so a last
  * line without a newline counts, and the last state of a progress bar. */
 void metric_reader_finish(struct metric_reader *reader, bool is_whole,

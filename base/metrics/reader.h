@@ -18,8 +18,9 @@ struct rule {
 struct metric_rules {
     struct rule *rules;
     size_t count;
-    bool finds_all; /* metrics that no rule names, too */
-    bool built_in;  /* some rule, or none at all, needs the patterns */
+    bool finds_all;     /* metrics that no rule names, too */
+    bool built_in;      /* some rule, or none at all, needs the patterns */
+    bool asks_for_rank; /* it is a metric of the file */
     struct metric_resource resource;
 };
 
@@ -32,6 +33,10 @@ struct series {
     uint32_t words;  /* before its name, where it counted last */
     bool has_value;  /* last_value holds */
     bool is_current; /* it was said without `best` and the like */
+    bool is_reserved;
+    struct metric_several several; /* of a reserved one; no name */
+    int64_t points;                /* of a reserved one */
+    uint32_t form;                 /* as found's */
 };
 
 /* A metric of a line, not yet in its series. */
@@ -40,6 +45,7 @@ struct found {
     double step; /* NaN: it is counted */
     double value;
     uint32_t words;
+    uint32_t form; /* of the line, for a reserved series */
 };
 
 struct found_list {
@@ -55,9 +61,10 @@ struct rule_use {
 
 struct metric_reader {
     struct metric_rules *rules;
-    struct buf half; /* a line's beginning */
-    bool cut;        /* more of that line was dropped */
-    struct buf bare; /* a line without its terminal escapes */
+    struct buf half;      /* a line's beginning */
+    bool cut;             /* more of that line was dropped */
+    struct buf bare;      /* a line without its terminal escapes */
+    const char *line_end; /* while it is read */
     struct metric_pairs pairs;
     struct metric_table table;
     bool is_mentioned; /* the line has a name that is asked for, and no value */
@@ -71,6 +78,7 @@ struct metric_reader {
     struct found_list found;   /* on the line */
     struct found_list pending; /* on a line that may be refreshed */
     int64_t left_out;          /* values of metrics without a place */
+    bool has_rank_0;           /* some line has it as a pair */
 };
 
 /* Where metrics go, and whose they are. */

@@ -58,6 +58,22 @@ static bool is_repeated(const struct series *series, const struct found *found)
             (isnan(found->value) && isnan(series->last_value)));
 }
 
+/* Another process has the step, too: the same line, with another value. */
+static void look_for_others(struct series *series, const struct found *found)
+{
+    struct metric_several *several = &series->several;
+
+    series->points++;
+    if (series->has_value && found->step == series->last_step &&
+        found->value != series->last_value && found->form == series->form) {
+        several->doubled++;
+        several->step = found->step;
+        several->replaced = series->last_value;
+        several->value = found->value;
+    }
+    series->form = found->form;
+}
+
 static void emit(const struct sink *sink, const struct found *found)
 {
     struct series *series = &sink->reader->series[found->series];
@@ -69,6 +85,8 @@ static void emit(const struct sink *sink, const struct found *found)
             return;
         point.step = floor(series->last_step) + 1;
     }
+    if (series->is_reserved)
+        look_for_others(series, found);
     series->last_step = point.step;
     series->last_value = found->value;
     series->has_value = true;

@@ -2,10 +2,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/compiler.h"
+#include "base/mem.h"
 #include "base/metrics/metrics.h"
 #include "cli/cmd.h"
 
@@ -26,6 +29,40 @@ static int append(const char *path, const struct buf *line, struct err *err)
     return rc;
 }
 
+/* "rank=3" where a launcher of several processes names this one; NULL: none
+ * does. The caller frees it. */
+static char *rank_word(char *const *operands, int count)
+{
+    static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK"};
+
+    for (int i = 0; i < count; i++)
+        if (strncmp(operands[i], "rank=", 5) == 0)
+            return NULL;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const char *rank = getenv(names[i]);
+
+        if (rank != NULL && rank[0] != '\0' &&
+            rank[strspn(rank, "0123456789")] == '\0')
+            return mem_printf("rank=%s", rank);
+    }
+    return NULL;
+}
+
+static int print_line(char *const *operands, int count, struct buf *line,
+                      struct err *err)
+{
+    char **words = mem_array((size_t)count + 1, sizeof(*words));
+    char *rank = rank_word(operands, count);
+    int rc;
+
+    memcpy(words, operands, (size_t)count * sizeof(*words));
+    words[count] = rank;
+    rc = metric_report_line(words, (size_t)count + (rank != NULL), line, err);
+    free(rank);
+    free(words);
+    return rc;
+}
+
 static int exec_report(const struct cli *cli, const void *options,
                        char **operands, int count, struct err *err)
 {
@@ -38,7 +75,7 @@ static int exec_report(const struct cli *cli, const void *options,
         return err_set(err, ERR_USAGE,
                        "SMTUNE_METRICS is not set: 'smtune report' works only "
                        "inside a trial");
-    rc = metric_report_line(operands, (size_t)count, &line, err);
+    rc = print_line(operands, count, &line, err);
     if (rc == 0)
         rc = append(path, &line, err);
     buf_clear(&line);
@@ -57,7 +94,9 @@ const struct cmd cmd_report = {
                "report of a\n"
                "metric is one step after its last. Several processes of "
                "the trial\n"
-               "may report at the same time.\n",
+               "may report at the same time. With RANK (or "
+               "OMPI_COMM_WORLD_RANK) set, only\n"
+               "the values of rank 0 count.\n",
     .examples = "smtune report loss=0.2              # one metric\n"
                 "smtune report step=3 loss=0.2 acc=0.93\n",
     .min_operands = 1,

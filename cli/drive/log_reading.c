@@ -43,6 +43,9 @@ struct log_reading *log_reading_create(const struct experiment *experiment)
 
     reading->experiment = experiment;
     reading->reader = metric_reader_create(experiment->task.metrics, 0);
+    for (size_t i = 0; i < experiment->objective_count; i++)
+        metric_reader_reserve(reading->reader,
+                              experiment->objectives[i].metric);
     return reading;
 }
 
@@ -189,10 +192,29 @@ static void print_missing(const struct log_reading *reading)
     }
 }
 
+/* As a run reports it (orchestrator/engine/core/metric.c). */
+static void print_several(const struct log_reading *reading)
+{
+    struct metric_several several;
+
+    if (!metric_reader_several(reading->reader, &several))
+        return;
+    if (several.left_out > 0)
+        printf("    several processes print %s: those of rank 0 count, %" PRId64
+               " value%s of rank %" PRId64 " or another not\n",
+               several.name, several.left_out, units_plural(several.left_out),
+               several.other_rank);
+    else
+        printf("    two values of %s at step %g (%g, %g), as several processes "
+               "print them: the last one counts\n",
+               several.name, several.step, several.replaced, several.value);
+}
+
 void log_reading_print(const struct log_reading *reading)
 {
     for (size_t i = 0; i < reading->count; i++)
         print_found(reading->experiment, &reading->found[i]);
+    print_several(reading);
     print_missing(reading);
 }
 

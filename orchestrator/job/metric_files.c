@@ -77,6 +77,13 @@ int64_t metric_files_left_out(const struct metric_files *files)
            metric_reader_left_out(files->metrics.reader);
 }
 
+bool metric_files_several(const struct metric_files *files,
+                          struct metric_several *several)
+{
+    return metric_reader_several(files->log.reader, several) ||
+           metric_reader_several(files->metrics.reader, several);
+}
+
 /* What a trial did to its own files is as if they were empty; that the system
  * does not let them be read now is an error. */
 static int not_read(const struct tail *tail, int error, struct err *err)

@@ -24,9 +24,12 @@ struct metric_files *metric_files_create(const char *attempt_directory,
                                          struct metric_rules *report_rules,
                                          int64_t last_step);
 void metric_files_destroy(struct metric_files *files);
-/* See metric_reader_reserve() and metric_reader_left_out(). */
+/* See metric_reader_reserve(), metric_reader_left_out(), and
+ * metric_reader_several(). */
 void metric_files_reserve(struct metric_files *files, const char *name);
 int64_t metric_files_left_out(const struct metric_files *files);
+bool metric_files_several(const struct metric_files *files,
+                          struct metric_several *several);
 
 /*
  * Reads on from where it stopped, up to a few megabytes so that one loud trial

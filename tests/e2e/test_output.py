@@ -238,6 +238,54 @@ def test_buffering_is_reported(smtune):
         "If its program buffers the output, let it flush") == 1
 
 
+# As torchrun does: each process prints, one epoch after the other.
+RANKS = """\
+import os, subprocess, sys
+child = '''
+import os
+for epoch in (1, 2, 3):
+    print(TAG % epoch, epoch / 10 + int(os.environ["RANK"]), sep="")
+'''
+ranks = [subprocess.Popen(["python3", "-c", child.replace("TAG", sys.argv[1])],
+                          stdout=subprocess.PIPE, text=True,
+                          env=os.environ | {"RANK": str(rank)})
+         for rank in (0, 1)]
+for epoch in (1, 2, 3):
+    for rank in ranks:
+        print(rank.stdout.readline(), end="", flush=True)
+for rank in ranks:
+    rank.communicate()
+"""
+
+
+@pytest.mark.parametrize("line, warning, value", [
+    ("'epoch=%d loss='", "reported two values of 'loss' at step", None),
+    ("'[rank' + os.environ['RANK'] + ']: epoch=%d loss='",
+     "of rank 0 count, 3 of rank 1 or another do not", 0.3),
+])
+def test_several_processes_are_reported(smtune, line, warning, value):
+    path = write(smtune, RANKS, None, trials=2, command=[
+        "python3", "train.py", line])
+    result = smtune("run", path)
+    assert result.stderr.count(warning) == 1
+    if value is not None:
+        assert {trial["value"] for trial in trials(smtune)} == {value}
+    assert len(curve(smtune, 1)) == 3
+    assert "several processes" in smtune.ok("try", path)
+
+
+def test_reports_of_rank_0_count(smtune):
+    path = write(smtune, "", None, trials=1, command=["sh", "-c", """
+        RANK=1 smtune report step=1 loss=7
+        RANK=0 smtune report step=1 loss=1
+        RANK=0 smtune report step=2 loss=2
+        OMPI_COMM_WORLD_RANK=3 smtune report step=2 loss=9
+        """])
+    result = smtune("run", path)
+    assert "of rank 0 count, 1 of rank 3 or another do not" in result.stderr
+    assert curve(smtune, 1) == [(1, 1), (2, 2)]
+
+
 TTY = """\
 import os, sys
 print("loss=1", sys.stdout.isatty(), os.get_terminal_size(1).columns)

@@ -79,12 +79,35 @@ static void tell_of_names(struct engine *engine, const struct job *job,
         job->number, JOB_MAX_CURVES, left_out);
 }
 
+static void tell_of_several(struct engine *engine, const struct job *job,
+                            const struct metric_several *several)
+{
+    if (several->left_out > 0)
+        engine_warn_once(
+            engine, &engine->has_told_of_several,
+            "trial %" PRId64 ": several processes print '%s': the values of "
+            "rank 0 count, %" PRId64 " of rank %" PRId64 " or another do not",
+            job->number, several->name, several->left_out, several->other_rank);
+    else
+        engine_warn_once(
+            engine, &engine->has_told_of_several,
+            "trial %" PRId64 " reported two values of '%s' at step %g (%g, %g),"
+            " as several processes do, and the last one counts: let only rank "
+            "0 print it, or begin its lines with [rank N]",
+            job->number, several->name, several->step, several->replaced,
+            several->value);
+}
+
 void engine_finish_metrics(struct engine *engine, struct job *job)
 {
     int64_t left_out = job->points_left_out;
+    struct metric_several several;
 
     if (job->metric_files != NULL)
         left_out += metric_files_left_out(job->metric_files);
+    if (job->metric_files != NULL &&
+        metric_files_several(job->metric_files, &several))
+        tell_of_several(engine, job, &several);
     for (size_t i = 0; i < job->curve_count; i++) {
         struct job_curve *curve = &job->curves[i];
         const struct metric_new *held;

@@ -148,6 +148,7 @@ struct engine {
     bool has_told_of_checkpoints, has_told_of_curves, has_told_of_names;
     bool has_told_of_counting; /* of lines, in place of steps */
     bool has_told_of_buffering;
+    bool has_told_of_several; /* processes of a trial */
     bool has_told_of_restart;
     struct steps *steps;
     struct steps_summary steps_summary;

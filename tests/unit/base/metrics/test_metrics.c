@@ -63,10 +63,92 @@ static void test_metrics__other_ranks_are_passed_over(void **state)
         {"[rank ] loss=1", "loss@1=1"},
         {"[rank 1 loss=1", "loss@1=1"},
         {"[rank 1", ""},
+        {"[GPU0] loss=1\n[GPU1] loss=2\nGPU 1: temperature=60",
+         "loss@1=1 temperature@1=60"},
+        {"\033[1m[rank 1]\033[0m loss=1", ""},
+        {"rank=8 loss=1\nrank=8 loss=2", //
+         "rank@1=8 loss@1=1 rank@2=8 loss@2=2"},
+        {"{\"rank\": 1, \"step\": 1, \"loss\": 1}\n"
+         "{\"rank\": 0, \"step\": 1, \"loss\": 2}\n"
+         "{\"rank\": 1, \"step\": 2, \"loss\": 3}\n"
+         "{\"rank\": 0, \"step\": 2, \"loss\": 4}\n",
+         "rank@1=1 loss@1=1 loss@1=2 loss@2=4"},
     };
 
     (void)state;
     assert_examples(examples, ARRAY_LEN(examples));
+}
+
+static void ignore(UNUSED void *user, UNUSED const struct metric_point *point)
+{
+}
+
+/* "2 of rank 1", "3 doubled, 0.5 by 0.6 at 2", or "". */
+static char *read_several(const char *metric, const char *text)
+{
+    struct metric_rules *rules = metric_rules_create(NULL, 0, NULL);
+    struct metric_reader *reader;
+    struct metric_several several;
+    struct buf out = BUF_INIT;
+
+    metric_rules_ask(rules, metric);
+    reader = metric_reader_create(rules, 0);
+    metric_reader_reserve(reader, metric);
+    metric_reader_feed(reader, text, strlen(text), ignore, NULL);
+    metric_reader_finish(reader, true, ignore, NULL);
+    if (metric_reader_several(reader, &several)) {
+        assert_string_equal(several.name, metric);
+        if (several.left_out > 0)
+            buf_printf(&out, "%d of rank %d", (int)several.left_out,
+                       (int)several.other_rank);
+        else
+            buf_printf(&out, "%d doubled, %g by %g at %g", (int)several.doubled,
+                       several.replaced, several.value, several.step);
+    }
+    metric_reader_destroy(reader);
+    metric_rules_destroy(rules);
+    return buf_take(&out);
+}
+
+static void test_metrics__several_processes_are_noticed(void **state)
+{
+    static const struct {
+        const char *metric, *text, *expected;
+    } examples[] = {
+        {"loss", "[rank 0] loss=1\n[rank 2] Loss=2\n[rank 1] loss=3 acc=1\n",
+         "2 of rank 2"},
+        {"loss", "rank=0 loss=1\nrank=1 loss=2\n", "1 of rank 1"},
+        {"rank", "rank=0 loss=1\nrank=1 loss=2\n", ""},
+        {"loss",
+         "epoch=1 loss=0.5 t=1.2s\nepoch=1 loss=0.6 t=1.3s\n"
+         "epoch=2 loss=0.3 t=1.2s\nepoch=2 loss=0.4 t=1.3s\n",
+         "2 doubled, 0.3 by 0.4 at 2"},
+        {"acc",
+         "2026-01-31 12:00:01,5 epoch=1 acc=87\n"
+         "2026-01-31 12:00:02,6 epoch=1 acc=88\n",
+         "1 doubled, 87 by 88 at 1"},
+        /* one process that counts something else, too */
+        {"loss",
+         "Epoch 1 [0/64 (0%)] loss: 0.5\nEpoch 1 [32/64 (50%)] loss: 0.4\n"
+         "Epoch 2 [0/64 (0%)] loss: 0.4\nEpoch 2 [32/64 (50%)] loss: 0.3\n",
+         ""},
+        {"loss", "epoch=1 loss=0.5\nepoch=1 loss=0.5\n", ""},
+        {"loss", "epoch=1 loss=0.5\nfinal epoch=1 loss=0.4\n", ""},
+        {"loss", "loss=0.5\nloss=0.6\n", ""},
+        /* a correction at the end */
+        {"loss",
+         "epoch=1 loss=5\nepoch=2 loss=4\nepoch=3 loss=3\nepoch=3 loss=2\n",
+         ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(examples); i++) {
+        char *found = read_several(examples[i].metric, examples[i].text);
+
+        if (strcmp(found, examples[i].expected) != 0)
+            fail_msg("%s gave '%s'", examples[i].text, found);
+        free(found);
+    }
 }
 
 static void test_metrics__numbers_have_one_form(void **state)
@@ -525,6 +607,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_metrics__finds_names_and_numbers),
         cmocka_unit_test(test_metrics__other_ranks_are_passed_over),
+        cmocka_unit_test(test_metrics__several_processes_are_noticed),
         cmocka_unit_test(test_metrics__numbers_have_one_form),
         cmocka_unit_test(test_metrics__reads_json_lines),
         cmocka_unit_test(test_metrics__any_bytes_are_survived),
