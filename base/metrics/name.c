@@ -7,6 +7,7 @@
 
 #include "base/compiler.h"
 #include "base/metrics/number.h"
+#include "base/text.h"
 
 static bool is_ascii_name_char(char c)
 {
@@ -37,24 +38,6 @@ static bool is_letter_beyond_ascii(uint32_t point)
     return true;
 }
 
-/* The length of the character of UTF-8 at `at`, and its code point; 0: it is
- * none. */
-static size_t decode(const char *at, const char *end, uint32_t *point)
-{
-    unsigned char first = (unsigned char)*at;
-    size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-
-    if (first < 0xc2 || first > 0xf4 || (size_t)(end - at) < length)
-        return 0;
-    *point = first & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if (((unsigned char)at[i] & 0xc0) != 0x80)
-            return 0;
-        *point = *point << 6 | ((unsigned char)at[i] & 0x3f);
-    }
-    return length;
-}
-
 /* The length of the character of a name at `at`, 0: it is none. */
 static size_t char_length(const char *at, const char *end)
 {
@@ -65,7 +48,7 @@ static size_t char_length(const char *at, const char *end)
         return 0;
     if (!is_beyond_ascii(*at))
         return is_ascii_name_char(*at);
-    length = decode(at, end, &point);
+    length = text_next_rune(at, (size_t)(end - at), &point);
     return length > 0 && is_letter_beyond_ascii(point) ? length : 0;
 }
 

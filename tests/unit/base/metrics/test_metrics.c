@@ -461,6 +461,32 @@ static void test_metrics__rules_name_what_is_wanted(void **state)
     metric_rules_destroy(rules);
 }
 
+static void test_metrics__a_regex_follows_the_step_above(void **state)
+{
+    static const struct metric_rule list[] = {{"loss", "val loss (\\S+)"}};
+    static const char text[] = "Epoch 3/9\nval loss 0.5\nEpoch 4/9\n"
+                               "[rank 1] val loss 7\nval loss 0.4\n";
+    struct metric_rules *rules =
+        metric_rules_create(list, ARRAY_LEN(list), NULL);
+
+    (void)state;
+    assert_reads_by(rules, text, strlen(text), "loss@3=0.5 loss@4=0.4");
+    metric_rules_destroy(rules);
+}
+
+static void test_metrics__names_are_utf_8(void **state)
+{
+    static const struct example examples[] = {
+        {"\xc3\xa9t\xc3\xa9=1", "\xc3\xa9t\xc3\xa9@1=1"},
+        {"\xe0\x83\xa9x=1", "x@1=1"}, /* overlong */
+        {"\xed\xa0\x80x=1", "x@1=1"}, /* half a surrogate pair */
+        {"\xf4\x90\x80\x80x=1", "x@1=1"},
+    };
+
+    (void)state;
+    assert_examples(examples, ARRAY_LEN(examples));
+}
+
 static void test_metrics__a_bad_regex_is_told_with_its_place(void **state)
 {
     static const struct {
@@ -622,6 +648,8 @@ int main(void)
         cmocka_unit_test(test_metrics__numbers_and_lines_are_bounded),
         cmocka_unit_test(test_metrics__steps_go_on_where_the_writer_does),
         cmocka_unit_test(test_metrics__rules_name_what_is_wanted),
+        cmocka_unit_test(test_metrics__a_regex_follows_the_step_above),
+        cmocka_unit_test(test_metrics__names_are_utf_8),
         cmocka_unit_test(test_metrics__a_bad_regex_is_told_with_its_place),
         cmocka_unit_test(test_metrics__a_regex_is_bounded),
         cmocka_unit_test(test_metrics__a_runaway_regex_is_stopped),
