@@ -166,10 +166,15 @@ static void add_outcome(const struct progress *progress,
         buf_printf(out, ", starts again (%s)", trial->again);
 }
 
-/* Behind "best": settings are compared by their means. */
-static const char *best_of(const struct progress_snapshot *now)
+/* The best trial, or the mean of the best setting. */
+static void add_best_value(const struct progress_snapshot *now, struct buf *out)
 {
-    return now->has_repeats ? " single" : "";
+    if (now->best_count > 0)
+        buf_printf(out, "mean %.6g of %" PRId64 ", ", now->best,
+                   now->best_count);
+    else
+        buf_printf(out, "%.6g, ", now->best);
+    buf_printf(out, "trial %" PRId64, now->best_trial);
 }
 
 static void add_standing(const struct progress_trial *trial,
@@ -181,11 +186,13 @@ static void add_standing(const struct progress_trial *trial,
     if (now->front > 0)
         buf_printf(out, "%s%" PRId64 " on the front; ",
                    is_best ? "new of " : "", now->front);
-    else if (is_best)
-        buf_printf(out, "new best%s; ", best_of(now));
-    else if (now->best_trial > 0)
-        buf_printf(out, "best%s %.6g, trial %" PRId64 "; ", best_of(now),
-                   now->best, now->best_trial);
+    else if (is_best && now->best_count == 0)
+        buf_add_string(out, "new best; ");
+    else if (now->best_trial > 0) {
+        buf_add_string(out, is_best ? "new best " : "best ");
+        add_best_value(now, out);
+        buf_add_string(out, "; ");
+    }
     add_count(now, out);
     buf_add_string(out, now->metric == NULL ? " steps)" : ")");
 }
@@ -376,7 +383,7 @@ static void add_best(const struct progress *progress,
     if (now->front > 0)
         buf_printf(out, "  %" PRId64 " on the Pareto front; best ", now->front);
     else
-        buf_printf(out, "  best%s ", best_of(now));
+        buf_printf(out, "  best%s ", now->best_count > 0 ? " mean" : "");
     buf_add_string(out, now->metric);
     if (now->best_trial == 0) {
         buf_add_string(out, ": none yet");

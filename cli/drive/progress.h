@@ -38,7 +38,7 @@ struct progress_snapshot {
     int64_t front;        /* trials on the Pareto front; 0: one objective */
     int64_t elapsed_ms, eta_ms; /* eta_ms -1: not known */
     int64_t best_trial;         /* 0: none yet */
-    bool has_repeats; /* several trials a setting: the best is of them all */
+    int64_t best_count; /* of trials that `best` is the mean of; 0: no mean */
     double best, previous_best; /* NaN: none */
     const char *best_params;    /* "lr=0.012 width=128", or NULL */
     const char *note;           /* what it waits for, or NULL */

@@ -22,6 +22,7 @@
 #include "cli/cmd.h"
 #include "cli/drive/failed_jobs.h"
 #include "cli/drive/progress.h"
+#include "cli/drive/repeat_means.h"
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/job/job_name.h"
 #include "orchestrator/job/states.h"
@@ -43,8 +44,9 @@ struct watcher {
     struct progress *progress;
     double best, previous_best;
     struct buf best_params;
-    struct pareto_front *front; /* NULL: one objective */
-    char note[600];             /* the last one shown, with its hint */
+    struct pareto_front *front;   /* NULL: one objective */
+    struct repeat_means *repeats; /* NULL: each setting is tried once */
+    char note[600];               /* the last one shown, with its hint */
 };
 
 static void print_short(const struct value *value, struct buf *out)
@@ -99,7 +101,10 @@ static struct progress_snapshot snapshot_trials(
     const struct tally *tally = status->tally;
     int64_t done = tally_ended(tally);
     int64_t total = status->budget_trials;
+    struct repeat_mean mean = {0, 0, 0.0};
 
+    if (watcher->repeats != NULL)
+        mean = repeat_means_best(watcher->repeats);
     return (struct progress_snapshot){
         .run = watcher->name,
         .method = status->method,
@@ -126,9 +131,9 @@ static struct progress_snapshot snapshot_trials(
         .eta_ms = done > 0 && total > 0
                       ? status->elapsed_ms / done * (total - done)
                       : -1,
-        .best_trial = tally->best_trial,
-        .has_repeats = experiment->search.replicates > 1,
-        .best = tally->best,
+        .best_trial = watcher->repeats != NULL ? mean.first : tally->best_trial,
+        .best_count = mean.count,
+        .best = watcher->repeats != NULL ? mean.mean : tally->best,
         .previous_best = watcher->previous_best,
         .best_params = watcher->best_params.length > 0
                            ? buf_text(&watcher->best_params)
@@ -201,6 +206,28 @@ static void tell_why(struct watcher *watcher, const struct engine_trial *trial)
     free(words);
 }
 
+/* Whether the trial, or with `repeats` its setting, is now the best; the values
+ * that it has then. */
+static bool follow_best(struct watcher *watcher,
+                        const struct engine_trial *trial)
+{
+    double before = watcher->best;
+    bool is_best = trial->is_best;
+
+    if (watcher->repeats != NULL) {
+        is_best =
+            trial->is_feasible && isfinite(trial->values[0]) &&
+            strcmp(trial->state, job_state_names[JOB_SUCCEEDED]) == 0 &&
+            repeat_means_add(watcher->repeats, trial->number, trial->values[0]);
+        watcher->best = repeat_means_best(watcher->repeats).mean;
+    } else if (is_best) {
+        watcher->best = trial->values[0];
+    }
+    if (is_best)
+        watcher->previous_best = before;
+    return is_best;
+}
+
 static void job_ended(struct watcher *watcher, const struct engine_trial *job,
                       const struct engine_status *status)
 {
@@ -231,6 +258,7 @@ static void trial_ended(struct watcher *watcher,
     const struct experiment *experiment = watcher->experiment;
     struct buf params = BUF_INIT, others = BUF_INIT;
     struct progress_snapshot now;
+    bool is_best = follow_best(watcher, trial);
     struct progress_trial ended = {
         .number = trial->number,
         .state = trial->state,
@@ -240,8 +268,8 @@ static void trial_ended(struct watcher *watcher,
         .value = trial->values[0],
         .duration_ms = trial->duration_ms,
         .last_duration_ms = trial->last_duration_ms,
-        .is_best = watcher->front != NULL ? joins_front(watcher, trial)
-                                          : trial->is_best,
+        .is_best =
+            watcher->front != NULL ? joins_front(watcher, trial) : is_best,
         .is_infeasible = !trial->is_feasible,
         .will_retry = trial->will_retry,
         .again = trial->again,
@@ -251,9 +279,7 @@ static void trial_ended(struct watcher *watcher,
     print_others(experiment, trial, &others);
     ended.params = buf_text(&params);
     ended.others = buf_text(&others);
-    if (trial->is_best) {
-        watcher->previous_best = watcher->best;
-        watcher->best = trial->values[0];
+    if (is_best) {
         buf_truncate(&watcher->best_params, 0);
         buf_add_string(&watcher->best_params, ended.params);
     }
@@ -297,6 +323,16 @@ void watcher_message(struct watcher *watcher, const char *text)
 
 /* ---- what an earlier engine left ---- */
 
+static int keep_repeat(void *user, const struct trial_row *row)
+{
+    struct watcher *watcher = user;
+
+    if (row->value_count > 0 && isfinite(row->values[0]) &&
+        row->violation <= 0.0)
+        repeat_means_add(watcher->repeats, row->number, row->values[0]);
+    return 0;
+}
+
 static int keep_best(void *user, const struct trial_row *row)
 {
     struct watcher *watcher = user;
@@ -310,13 +346,32 @@ static int keep_best(void *user, const struct trial_row *row)
     return ENOUGH;
 }
 
+/* The query is then for the first trial of the best setting. */
+static int load_repeats(struct watcher *watcher, struct trial_query *query,
+                        struct err *err)
+{
+    const struct trial_query all = {
+        .run = query->run, .state = "succeeded", .results_only = true};
+    struct repeat_mean best;
+
+    if (store_each_trial(watcher->store, &all, keep_repeat, watcher, err) < 0)
+        return -1;
+    best = repeat_means_best(watcher->repeats);
+    if (best.count > 0)
+        *query = (struct trial_query){
+            .run = query->run, .number = best.first, .limit = 1};
+    return 0;
+}
+
 static int load(struct watcher *watcher, struct store *store, int64_t run,
                 struct err *err)
 {
-    const struct trial_query query = {
+    struct trial_query query = {
         .run = run, .order = ORDER_BEST, .state = "succeeded", .limit = 1};
     const struct experiment *experiment = watcher->experiment;
 
+    if (watcher->repeats != NULL && load_repeats(watcher, &query, err) < 0)
+        return -1;
     if (store_each_trial(store, &query, keep_best, watcher, err) < 0)
         return -1;
     if (experiment->objective_count == 1)
@@ -339,6 +394,11 @@ struct watcher *watcher_create(const struct cli *cli, const struct spec *spec,
     watcher->has_failed = cli->quiet;
     watcher->progress = progress_create(cli);
     watcher->best = watcher->previous_best = (double)NAN;
+    if (!watcher->has_steps && spec->experiment->search.replicates > 1 &&
+        spec->experiment->objective_count == 1)
+        watcher->repeats =
+            repeat_means_create(spec->experiment->search.replicates,
+                                spec->experiment->objectives[0].maximize);
     if (watcher->has_steps || load(watcher, store, run, err) == 0)
         return watcher;
     watcher_destroy(watcher);
@@ -352,6 +412,7 @@ void watcher_destroy(struct watcher *watcher)
     progress_finish(watcher->progress, NULL);
     pareto_front_destroy(watcher->front);
     buf_clear(&watcher->best_params);
+    repeat_means_destroy(watcher->repeats);
     free(watcher->name);
     free(watcher);
 }

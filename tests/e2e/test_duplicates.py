@@ -117,7 +117,10 @@ def test_means_agree_in_all_views(smtune, experiment):
         objective="{metric: acc, goal: maximize}",
         outcomes="[{metric: size, max: 1000}]",
         parameters="{x: {type: ordinal, values: [1, 2, 3]}}"))
-    assert re.search(r"\(best single 9, trial 1; \d/9\)", result.stderr)
+    assert re.findall(r"\(((?:new )?best.*); \d/9\)", result.stderr)[:6] == [
+        "new best mean 9 of 1, trial 1", "best mean 5 of 2, trial 1",
+        *["best mean 3.66667 of 3, trial 1"] * 3,
+        "new best mean 6 of 3, trial 4"]
     best = result.stdout.split("best settings:\n")[1].splitlines()
     assert best[0].split()[:3] == ["id", "acc", "deviation"]
     assert best[1].split()[:3] == ["4", "6", "0"]
@@ -130,6 +133,16 @@ def test_means_agree_in_all_views(smtune, experiment):
     for command in "status", "show":
         assert smtune.json(command, "exp")["best"] == shown
     assert smtune.json("ls")[0]["best"] == 6
+
+
+def test_the_mean_counts_again_after_a_stop(smtune, experiment):
+    smtune.ok("run", experiment("echo loss=${{ x + repeat }}", trials=6,
+                                parallel=1, repeats=3, search="grid",
+                                parameters="{x: {type: ordinal,"
+                                " values: [1, 2, 3]}}"))
+    result = smtune("resume", "exp", "--trials", "9")
+    assert re.findall(r"\((best.*); \d/9\)", result.stderr) == [
+        "best mean 3 of 3, trial 1"] * 3
 
 
 def test_columns_of_settings(smtune, experiment):
