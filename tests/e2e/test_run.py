@@ -174,6 +174,37 @@ trial:
     assert again.stdout == "loss=1\n"
 
 
+def test_the_best_trials_command_has_what_a_trial_has(smtune, write):
+    """Variables and files of the file, and the folders that smtune names."""
+    write("all.yaml", """\
+version: 1
+name: all
+objective: loss
+parameters:
+  x: {type: int, min: 1, max: 2}
+  y: {value: 5, when: x > 1}
+search: grid
+trial:
+  env: {X: "it's ${{ x }}", Y: "${{ y }}"}
+  files: [{path: a/b/c.json, set: {x: "${{ x }}"}}]
+  checkpoints: true
+  shell: |
+    cat $SMTUNE_DIR/a/b/c.json
+    echo "$X ${Y-unset} $(cat $SMTUNE_PARAMS)"
+    [ -e $SMTUNE_CHECKPOINT_DIR/done ] || echo loss=${X#it?s }
+    touch $SMTUNE_CHECKPOINT_DIR/done
+""")
+    smtune.ok("run", "all.yaml", "-q")
+    log = smtune.ok("logs", "all", "1")
+    assert "it's 1 unset" in log
+    assert "=1\n" in log
+    again = subprocess.run(
+        ["sh", "-c", smtune.ok("best", "all", "--command")],
+        cwd=smtune.directory, check=True, capture_output=True, text=True,
+        env=smtune.env | {"Y": "of the shell"})
+    assert again.stdout == log
+
+
 def test_a_metric_of_another_name_is_told(smtune, experiment):
     path = experiment(command="echo error=1 size=${{ x }}")
     result = smtune("run", path)

@@ -14,12 +14,14 @@
 #include "base/buf.h"
 #include "base/expr/template_shell.h"
 #include "base/fs.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/search/search.h"
 #include "orchestrator/search/search_space.h"
 #include "orchestrator/spec/experiment/command_line.h"
 #include "orchestrator/spec/experiment/job_spec_build.h"
+#include "orchestrator/spec/experiment/setting_json.h"
 #include "store/store.h"
 
 struct printing {
@@ -55,12 +57,27 @@ static char *find_folder(const char *run, int64_t trial)
     return name;
 }
 
+/* Whether the file reads a variable that smtune sets in a trial. */
+static bool mentions(const struct job_spec *task, const char *variable)
+{
+    if (strstr(template_source(task->command), variable) != NULL)
+        return true;
+    for (size_t i = 0; i < task->setup_count; i++)
+        if (strstr(task->setup[i], variable) != NULL)
+            return true;
+    return false;
+}
+
 static bool uses_folders(const struct experiment *experiment)
 {
     size_t count = search_space_count(experiment);
 
     return job_spec_uses(&experiment->task, count + EXTRA_DIR) ||
-           job_spec_uses(&experiment->task, count + EXTRA_CHECKPOINT_DIR);
+           job_spec_uses(&experiment->task, count + EXTRA_CHECKPOINT_DIR) ||
+           experiment->task.has_checkpoints ||
+           mentions(&experiment->task, "SMTUNE_DIR") ||
+           mentions(&experiment->task, "SMTUNE_PARAMS") ||
+           mentions(&experiment->task, "SMTUNE_CHECKPOINT_DIR");
 }
 
 /* Takes both paths. */
@@ -80,9 +97,80 @@ static void print_words(const char *program, char *first, char *second,
     free(second);
 }
 
-/* With the folders and files that the command expects. */
+/* A variable that smtune sets in a trial, if the command needs it; takes the
+ * path. */
+static void print_variable(const char *name, char *path, bool is_needed,
+                           const char *separator)
+{
+    struct buf text = BUF_INIT;
+
+    shell_add_word(path, &text);
+    if (is_needed)
+        printf("export %s=%s%s", name, buf_text(&text), separator);
+    buf_clear(&text);
+    free(path);
+}
+
+/* The file of SMTUNE_PARAMS; takes its path. */
+static void print_params(const struct printing *printing,
+                         const struct value *point, char *path,
+                         const char *separator)
+{
+    json_t *params = setting_json(printing->experiment->space, point);
+    struct buf json = BUF_INIT, words = BUF_INIT;
+
+    json_print(params, &json);
+    shell_add_word(buf_text(&json), &words);
+    buf_add_string(&words, " >");
+    shell_add_word(path, &words);
+    printf("printf '%%s\\n' %s%s", buf_text(&words), separator);
+    buf_clear(&words);
+    buf_clear(&json);
+    json_decref(params);
+    free(path);
+}
+
+static void print_variables(const struct printing *printing,
+                            const struct value *point, const char *folder,
+                            const char *separator)
+{
+    const struct experiment *experiment = printing->experiment;
+    const struct job_spec *task = &experiment->task;
+    size_t count = search_space_count(experiment);
+    bool is_told = job_spec_uses(task, count + EXTRA_CHECKPOINT_DIR);
+
+    print_variable("SMTUNE_DIR", mem_copy_string(folder),
+                   mentions(task, "SMTUNE_DIR"), separator);
+    print_variable("SMTUNE_CHECKPOINT_DIR", fs_join(folder, "checkpoints"),
+                   mentions(task, "SMTUNE_CHECKPOINT_DIR") ||
+                       (task->has_checkpoints && !is_told),
+                   separator);
+    if (mentions(task, "SMTUNE_PARAMS"))
+        print_params(printing, point, fs_join(folder, "params.json"),
+                     separator);
+    print_variable("SMTUNE_PARAMS", fs_join(folder, "params.json"),
+                   mentions(task, "SMTUNE_PARAMS"), separator);
+}
+
+/* A file of the trial, to the same place in the folder. */
+static void print_copy(const char *name, const char *own, const char *folder,
+                       const char *separator)
+{
+    const char *slash = strrchr(name, '/');
+    char *inner;
+
+    if (slash != NULL) {
+        inner = mem_copy_bytes(name, (size_t)(slash - name));
+        print_words("mkdir -p", fs_join(folder, inner), NULL, separator);
+        free(inner);
+    }
+    print_words("cp", fs_join(own, name), fs_join(folder, name), separator);
+}
+
+/* With the folders, files and variables that the command expects. */
 static void print(const struct printing *printing, int64_t trial,
-                  const char *folder, const char *command)
+                  const struct value *point, const char *folder,
+                  const char *command)
 {
     const struct job_spec *task = &printing->experiment->task;
     const char *separator = task->is_shell ? "\n" : " && ";
@@ -96,11 +184,11 @@ static void print(const struct printing *printing, int64_t trial,
     for (size_t i = 0; i < task->file_count; i++) {
         const char *name = template_source(task->files[i].path);
 
-        if (uses_folders(printing->experiment) && strchr(name, '/') == NULL &&
+        if (uses_folders(printing->experiment) && name[0] != '/' &&
             strstr(name, "${{") == NULL)
-            print_words("cp", fs_join(own, name), fs_join(folder, name),
-                        separator);
+            print_copy(name, own, folder, separator);
     }
+    print_variables(printing, point, folder, separator);
     printf("%s\n", command);
     free(own);
     free(run);
@@ -126,10 +214,11 @@ static int print_trial(void *user, const struct trial_row *trial)
                 .point = point,
                 .directory = directory,
                 .checkpoint_directory = checkpoints,
+                .with_environment = true,
                 .resource = printing->experiment->schedule.options.max},
             &text, printing->err);
     if (status == 0)
-        print(printing, trial->number, directory, buf_text(&text));
+        print(printing, trial->number, point, directory, buf_text(&text));
     buf_clear(&text);
     free(point);
     free(checkpoints);

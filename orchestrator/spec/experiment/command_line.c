@@ -70,6 +70,39 @@ int command_line_expand(const struct job_spec *spec, const struct value *values,
     return 0;
 }
 
+/* A variable whose value is null is not set in a trial, either. */
+static int add_variable(const struct env_entry *entry,
+                        const struct value *values, struct buf *out,
+                        struct err *err)
+{
+    int null = template_is_null(entry->value, values, err);
+    struct buf text = BUF_INIT;
+    int result = null < 0 ? -1 : 0;
+
+    if (null > 0)
+        buf_printf(out, "unset %s", entry->name);
+    if (null == 0)
+        result = template_expand(entry->value, values, &text, err);
+    if (null == 0 && result == 0) {
+        buf_printf(out, "export %s=", entry->name);
+        shell_add_word(buf_text(&text), out);
+    }
+    buf_clear(&text);
+    return result;
+}
+
+static int add_environment(const struct job_spec *spec,
+                           const struct value *values, struct buf *out,
+                           struct err *err)
+{
+    for (size_t i = 0; i < spec->environment_count; i++) {
+        if (add_variable(&spec->environment[i], values, out, err) != 0)
+            return -1;
+        buf_add_string(out, spec->is_shell ? "\n" : " && ");
+    }
+    return 0;
+}
+
 /* Into the folder where the command starts, and the lines before it. */
 static int add_start(const struct job_spec *spec, const struct value *values,
                      struct buf *out, struct err *err)
@@ -108,7 +141,11 @@ int command_line_print(const struct command_line *line, struct buf *out,
         value_text(line->checkpoint_directory);
     if (line->resource > 0 && line->resource != SCHEDULE_NO_MAX)
         values[count + EXTRA_RESOURCE] = value_int((int64_t)line->resource);
-    result = add_start(&line->experiment->task, values, out, err);
+    result = line->with_environment
+                 ? add_environment(&line->experiment->task, values, out, err)
+                 : 0;
+    if (result == 0)
+        result = add_start(&line->experiment->task, values, out, err);
     if (result == 0)
         result = command_line_expand(&line->experiment->task, values, out, err);
     free(values);

@@ -2,6 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_SPEC_EXPERIMENT_COMMAND_LINE_H
 #define SMTUNE_ORCHESTRATOR_SPEC_EXPERIMENT_COMMAND_LINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "orchestrator/spec/experiment/experiment.h"
@@ -15,7 +16,8 @@ struct command_line {
     int64_t trial;
     const struct value *point; /* [space_count] */
     const char *directory, *checkpoint_directory;
-    uint64_t resource; /* up to how much it may use; 0: not said */
+    uint64_t resource;     /* up to how much it may use; 0: not said */
+    bool with_environment; /* the variables of the file come first */
 };
 
 /* Appends the trial's command as a shell takes it: words quoted where they
