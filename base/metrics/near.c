@@ -14,13 +14,14 @@
 
 /*
  * Asked only where a metric was not found, with the end of the log. A line with
- * the very name is nearer than one with a similar name; of equal ones the first
+ * the very name is nearer than one that gives a similar name a value, and that
+ * one than words like the name before any number; of equal ones the first
  * counts.
  */
 
 enum { LINE_MAX_LENGTH = 400, NUMBER_DISTANCE = 40 };
 
-enum nearness { NEAR_NOT, NEAR_SIMILAR, NEAR_NAMED };
+enum nearness { NEAR_NOT, NEAR_WORDS, NEAR_SIMILAR, NEAR_NAMED };
 
 /* What a regular expression needs: from the name up to the number. */
 struct place {
@@ -139,6 +140,62 @@ static void look_for_similar(const char *name, const char *line,
     }
 }
 
+static size_t count_parts(const char *name)
+{
+    const char *end = name + strlen(name);
+    size_t count = 0;
+
+    while (name < end) {
+        size_t length = part_length(name, end);
+
+        count += length > 0;
+        name += length + 1;
+    }
+    return count;
+}
+
+/* Behind `count` words from `at` on, or NULL. */
+static const char *skip_words(const char *at, const char *end, size_t count)
+{
+    for (; count > 0; count--) {
+        const char *word = at;
+
+        while (at < end && (metric_is_letter(*at) || metric_is_digit(*at)) &&
+               !is_joint(*at))
+            at++;
+        if (at == word)
+            return NULL;
+        if (count > 1 && at < end && is_joint(*at))
+            at++;
+    }
+    return at;
+}
+
+/* "validation loss is now 0.5" for val_loss. */
+static void look_for_words(const char *name, const char *line, const char *end,
+                           struct place *place)
+{
+    const char *name_end = name + strlen(name);
+    size_t parts = count_parts(name);
+
+    for (const char *at = line; at < end; at++) {
+        const char *behind, *number;
+
+        if (!metric_is_letter(*at) || (at > line && (metric_is_letter(at[-1]) ||
+                                                     metric_is_digit(at[-1]))))
+            continue;
+        behind = skip_words(at, end, parts);
+        if (behind == NULL || !has_all_parts(name, name_end, at, behind) ||
+            !has_all_parts(at, behind, name, name_end))
+            continue;
+        number = find_number(behind, end);
+        if (number != NULL) {
+            *place = (struct place){NEAR_WORDS, at, number};
+            return;
+        }
+    }
+}
+
 /* Numbers and blanks of the line may be others in the next one. False: it is
  * too long. */
 static bool write_regex(const struct place *place, char *out, size_t size)
@@ -195,8 +252,10 @@ static void look_at_line(const char *name, const char *line, size_t length,
     line = buf_text(&bare);
     end = line + bare.length;
     look_for_name(name, line, end, &place);
-    if (place.nearness == NEAR_NOT && *best == NEAR_NOT)
+    if (place.nearness == NEAR_NOT && *best < NEAR_SIMILAR)
         look_for_similar(name, line, end, pairs, &place);
+    if (place.nearness == NEAR_NOT && *best == NEAR_NOT)
+        look_for_words(name, line, end, &place);
     if (place.nearness > *best &&
         write_regex(&place, found.regex, sizeof(found.regex))) {
         write_line(line, bare.length, found.line, sizeof(found.line));

@@ -45,6 +45,12 @@ static void test_near__the_regex_finds_the_number(void **state)
         {"val_loss", "val_los: 0.5", "val_los: 0.5"},
         {"val_loss", "loss_val=1\nVAL LOSS (mean) = 0.5\n",
          "VAL LOSS (mean) = 0.5"},
+        {"val_loss", "validation loss is now 0.5\n",
+         "validation loss is now 0.5"},
+        {"val_loss", "(Validation-Loss ~ 0.5)\n", "(Validation-Loss ~ 0.5)"},
+        {"val_loss", "valid loss is 2\nvalidation_loss=0.5\n",
+         "validation_loss=0.5"},
+        {"accuracy", "acc is about 0.5\n", "acc is about 0.5"},
         {"acc", "\033[1macc\033[0m is now 93%\n", "acc is now 93%"},
         {"loss", "a [b] {loss}* -> +1e-3\n", "a [b] {loss}* -> +1e-3"},
     };
