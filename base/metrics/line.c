@@ -158,7 +158,9 @@ static void read_rule(struct metric_reader *reader, size_t index,
     use->is_exact = use->is_exact || pair != NULL;
     if (pair == NULL && !use->is_exact)
         pair = find_alike(pairs, name, length);
-    if (pair == NULL && !pairs->is_json) {
+    if (pair == NULL && reader->block.is_open)
+        at = metric_block_find(&reader->block, line, line_length, name, &value);
+    if (pair == NULL && at == NULL && !pairs->is_json) {
         at = metric_scan_for(line, line_length, name, &value,
                              &reader->is_mentioned);
         if (at != NULL && (metric_name_lead(line, at) > 0 ||
@@ -339,9 +341,28 @@ static bool is_of_other_rank(struct metric_reader *reader, const char *line,
     return rank > 0;
 }
 
+/* What an ended block has counts now. */
+static enum metric_block_line follow_block(struct metric_reader *reader,
+                                           const char *line, size_t length)
+{
+    struct metric_block before = reader->block;
+    enum metric_block_line found = metric_block_follow(
+        &reader->block, &reader->rules->resource, line, length);
+
+    if (found != BLOCK_ROW && reader->held.count > 0) {
+        struct metric_block now = reader->block;
+
+        reader->block = before;
+        series_release(reader);
+        reader->block = now;
+    }
+    return found;
+}
+
 void line_read(struct metric_reader *reader, const char *line, size_t length)
 {
     struct metric_rules *rules = reader->rules;
+    enum metric_block_line block;
     struct metric_step named;
     double step;
 
@@ -358,6 +379,7 @@ void line_read(struct metric_reader *reader, const char *line, size_t length)
     metric_scan_line(line, length, &reader->pairs);
     if (is_of_other_rank(reader, line, length))
         return;
+    block = follow_block(reader, line, length);
     named = metric_step_find(&rules->resource, line, length, &reader->pairs);
     step = follow_step(reader, &named);
     if (rules->built_in)
@@ -365,4 +387,6 @@ void line_read(struct metric_reader *reader, const char *line, size_t length)
     for (size_t i = 0; i < rules->count; i++)
         if (rules->rules[i].regex != NULL)
             read_match(reader, i, line, step);
+    if (block == BLOCK_ROW)
+        series_hold(reader);
 }

@@ -3,6 +3,7 @@
 #define SMTUNE_BASE_METRICS_READER_H
 
 #include "base/buf.h"
+#include "base/metrics/block.h"
 #include "base/metrics/metrics.h"
 #include "base/metrics/scan.h"
 #include "base/metrics/step.h"
@@ -67,6 +68,7 @@ struct metric_reader {
     const char *line_end; /* while it is read */
     struct metric_pairs pairs;
     struct metric_table table;
+    struct metric_block block;
     bool is_mentioned; /* the line has a name that is asked for, and no value */
     struct rule_use *uses; /* of each rule */
     struct series *series;
@@ -76,6 +78,7 @@ struct metric_reader {
     bool has_step;     /* `step` is that of lines that name none */
     double step;
     struct found_list found;   /* on the line */
+    struct found_list held;    /* of the block, until it ends */
     struct found_list pending; /* on a line that may be refreshed */
     int64_t left_out;          /* values of metrics without a place */
     bool has_rank_0;           /* some line has it as a pair */
@@ -96,6 +99,10 @@ size_t series_find(struct metric_reader *reader, const char *name,
 /* The line is over: what was found on it goes to its series, or waits for the
  * next refresh of the line. */
 void series_take(const struct sink *sink, bool is_refreshed);
+/* What the block has counts as found on the line, which comes behind it. */
+void series_release(struct metric_reader *reader);
+/* What was found on the line waits for the end of its block. */
+void series_hold(struct metric_reader *reader);
 /* What waits counts, or not. */
 void series_flush(const struct sink *sink, bool counts);
 void series_clear(struct metric_reader *reader);

@@ -15,7 +15,7 @@
  * progress bar only the last one of each step counts.
  */
 
-enum { SERIES_MAX = 1000 };
+enum { SERIES_MAX = 1000, HELD_MAX = 4096 };
 
 size_t series_find(struct metric_reader *reader, const char *name,
                    size_t length)
@@ -47,6 +47,7 @@ void series_clear(struct metric_reader *reader)
         free(reader->series[i].name);
     free(reader->series);
     free(reader->found.items);
+    free(reader->held.items);
     free(reader->pending.items);
 }
 
@@ -161,6 +162,29 @@ void series_take(const struct sink *sink, bool is_refreshed)
             emit(sink, &found->items[i]);
     }
     found->count = 0;
+}
+
+void series_release(struct metric_reader *reader)
+{
+    struct found_list *held = &reader->held;
+
+    for (size_t i = 0; i < held->count; i++) {
+        if (isnan(held->items[i].step) && reader->block.has_step)
+            held->items[i].step = reader->block.step;
+        append(&reader->found, &held->items[i]);
+    }
+    held->count = 0;
+}
+
+void series_hold(struct metric_reader *reader)
+{
+    struct found_list *held = &reader->held;
+
+    if (held->count >= HELD_MAX)
+        return;
+    for (size_t i = 0; i < reader->found.count; i++)
+        append(held, &reader->found.items[i]);
+    reader->found.count = 0;
 }
 
 void series_flush(const struct sink *sink, bool counts)

@@ -23,6 +23,7 @@ for name; do
     pytorch) set -- "$python" pytorch.py ;;
     sklearn-boosting) set -- "$python" sklearn_boosting.py ;;
     sklearn-mlp) set -- "$python" sklearn_mlp.py ;;
+    sb3) set -- "$python" sb3_ppo.py ;;
     skorch) set -- "$python" skorch_fit.py ;;
     spacy) set -- "$python" spacy_train.py ;;
     tqdm) set -- "$python" pytorch_tqdm.py ;;

@@ -64,6 +64,63 @@ static void assert_reads_resource(const char *resource, const char *text,
     metric_rules_destroy(rules);
 }
 
+/* Reads a metric of the file's; resource: of a schedule, or NULL. */
+static void assert_reads_block(const char *name, const char *resource,
+                               const char *text, const char *expected)
+{
+    const struct metric_rule rule = {name, NULL};
+    struct metric_rules *rules = metric_rules_create(&rule, 1, NULL);
+
+    if (resource != NULL)
+        metric_rules_set_resource(rules, resource);
+    assert_reads_by(rules, text, strlen(text), expected);
+    metric_rules_destroy(rules);
+}
+
+static void test_metric_forms__any_row_of_a_block_names_its_step(void **state)
+{
+#define BLOCK(reward, steps)                                                   \
+    "---------------------------------\n"                                      \
+    "| rollout/           |          |\n"                                      \
+    "|    ep_rew_mean     | " reward " |\n"                                    \
+    "| time/              |          |\n"                                      \
+    "|    iterations      | 7        |\n"                                      \
+    "|    total_timesteps | " steps " |\n"                                     \
+    "---------------------------------\n"
+    static const struct {
+        const char *name, *resource, *text, *expected;
+    } cases[] = {
+        {"ep_rew_mean", "timesteps",
+         BLOCK("21.5", "2048") "Eval\n" BLOCK("22", "4096"),
+         "ep_rew_mean@2048=21.5 ep_rew_mean@4096=22"},
+        {"rollout/ep_rew_mean", "timesteps", BLOCK("21.5", "2048"),
+         "rollout/ep_rew_mean@2048=21.5"},
+        {"rollout/ep_rew_mean", "iterations", BLOCK("21.5", "2048"),
+         "rollout/ep_rew_mean@7=21.5"},
+        {"eval/ep_rew_mean", "timesteps", BLOCK("21.5", "2048"), ""},
+        {"ep_rew_mean", NULL, BLOCK("21.5", "2048") BLOCK("22", "4096"),
+         "ep_rew_mean@1=21.5 ep_rew_mean@2=22"},
+        /* one that is not whole, and other lines of dashes */
+        {"loss", "epochs", "----------\n| loss | 0.5 |\n| epoch | 3 |\n",
+         "loss@3=0.5"},
+        {"loss", "epochs",
+         "----------\n| loss | 0.5 |\nloss=0.4\n----------\nloss=0.3\n",
+         "loss@1=0.5 loss@2=0.4 loss@3=0.3"},
+        {"loss", "epochs",
+         "+-------+------+\n| epoch | loss |\n+-------+------+\n"
+         "|     1 | 0.5  |\n|     2 | 0.4  |\n+-------+------+\n",
+         "loss@1=0.5 loss@2=0.4"},
+        {"loss", "epochs", "----------\n| loss | 0.5 | 7 |\n| loss |\n|\n",
+         "loss@1=0.5"},
+    };
+#undef BLOCK
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_reads_block(cases[i].name, cases[i].resource, cases[i].text,
+                           cases[i].expected);
+}
+
 static void test_metric_forms__the_resource_decides_what_a_step_is(void **state)
 {
     static const struct {
@@ -284,6 +341,7 @@ int main(void)
         cmocka_unit_test(
             test_metric_forms__names_that_are_asked_for_have_more_forms),
         cmocka_unit_test(test_metric_forms__tables_are_read_by_column),
+        cmocka_unit_test(test_metric_forms__any_row_of_a_block_names_its_step),
         cmocka_unit_test(test_metric_forms__escapes_of_every_kind_are_ignored),
         cmocka_unit_test(
             test_metric_forms__numbers_are_read_or_refused_but_never_cut),
