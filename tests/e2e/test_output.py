@@ -83,6 +83,15 @@ def test_another_name_of_the_resource(smtune):
     ran_to(smtune)
 
 
+def test_a_short_trial_beyond_its_resource(smtune):
+    """Whether it has ended when its value is read does not change why."""
+    result = smtune("run", write(
+        smtune, "", STOPPING, command="echo epoch=500 loss=${{ x }}"))
+    assert result.returncode == 6
+    assert ("its first value of 'loss' is at step 500, beyond its resource of"
+            " 9 epochs") in result.stderr
+
+
 def test_a_value_beyond_the_resource_is_no_success(smtune):
     line = "print(f'step={epoch * 500} loss={x + 1 / epoch}')"
     result = smtune("run", write(smtune, EPOCHS.format(line=line), STOPPING,

@@ -115,12 +115,14 @@ static void overrun(struct engine *engine, struct job *job, double step)
 {
     size_t i = engine->experiment->schedule.objective;
 
-    if (job->has_ended || job->wish != WISH_NONE)
+    if (job->wish != WISH_NONE)
         return;
     if (job->overrun_ms == 0) {
         job->overrun_ms = clock_monotonic_ms();
         job->overrun_step = step;
     }
+    if (job->has_ended)
+        return;
     if (!job->said[i] || !engine->experiment->task.has_checkpoints ||
         floor(step) > floor(job->overrun_step))
         end_overrun(job);
