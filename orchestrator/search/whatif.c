@@ -48,6 +48,7 @@ struct reading {
     size_t turn_count;
     size_t curve_room, point_room, turn_room;
     struct curve *curve; /* the one that is read */
+    bool begins_at_zero; /* its steps: the first unit has the step 0 */
     int64_t said_ms;     /* its last point */
     int64_t used_ms;     /* by its attempts */
     uint64_t used;       /* of the resource, where they say so */
@@ -62,12 +63,15 @@ static int on_metric(void *user, const struct metric_row *row)
 {
     struct reading *reading = user;
     struct whatif *whatif = reading->whatif;
+    uint64_t unit;
 
     if (strcmp(row->name, reading->objective->metric) != 0 || row->step < 0)
         return 0;
+    if (row->step == 0)
+        reading->begins_at_zero = true;
+    unit = (uint64_t)row->step + reading->begins_at_zero;
     if (reading->curve->count > 0 &&
-        whatif->points[whatif->point_count - 1].resource ==
-            (uint64_t)row->step) {
+        whatif->points[whatif->point_count - 1].resource == unit) {
         whatif->point_count--;
         reading->curve->count--;
     }
@@ -78,7 +82,7 @@ static int on_metric(void *user, const struct metric_row *row)
     whatif->points = mem_grow(whatif->points, whatif->point_count,
                               &reading->point_room, sizeof(*whatif->points));
     whatif->points[whatif->point_count++] = (struct curve_point){
-        (uint64_t)row->step,
+        unit,
         reading->objective->maximize ? -row->value : row->value,
     };
     reading->curve->count++;
@@ -175,6 +179,7 @@ static int on_trial(void *user, const struct trial_row *row)
     reading->said_ms = reading->used_ms = 0;
     reading->used = 0;
     reading->attempts = 0;
+    reading->begins_at_zero = false;
     if (store_each_metric(reading->store, row->job, on_metric, reading,
                           reading->err) != 0 ||
         store_each_attempt(reading->store, reading->run, row->job, on_attempt,

@@ -250,3 +250,15 @@ def test_whatif_of_attempts_that_took_no_time(smtune, nine):
     smtune.query("UPDATE attempt SET ended_ms = started_ms")
     told = smtune.json("whatif", "exp", "-s", "asha")
     assert told["schedules"][0]["best"]["id"] == told["winner"]
+
+
+def test_whatif_counts_the_first_unit_as_1(smtune, experiment):
+    """Whether a program counts from 0 or 1."""
+    told = []
+    for first in (0, 1):
+        smtune.ok("run", experiment(**files.counting_from(first)))
+        told.append(smtune.json("whatif", "exp", "-s", "asha")["schedules"][0])
+        smtune.ok("rm", "exp")
+    assert told[0]["resource"] == told[1]["resource"]
+    assert told[0]["unknown"] == told[1]["unknown"] == 0
+    assert [c["winner"]["fate"] for c in told] == ["survived"] * 2
