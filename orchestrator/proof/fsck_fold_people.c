@@ -29,7 +29,15 @@ void fsck_fold_commented(struct fsck_fold *fold, json_t *detail)
 
 void fsck_fold_cancel_asked(struct fsck_fold *fold, json_t *detail)
 {
-    set_remark(fold, RUN_CELL_TAGS, JOB_CELL_CANCEL_ASKED, detail);
+    struct fsck_fold_row *row =
+        fsck_fold_find(fold, IMAGE_JOB, fold->event->job);
+
+    if (row == NULL) {
+        fsck_fold_complain(fold, "no such trial");
+        return;
+    }
+    fsck_fold_set(row, JOB_CELL_CANCEL_ASKED, value_null());
+    fsck_fold_set_from_detail(fold, IMAGE_JOB, row, detail);
 }
 
 void fsck_fold_tagged(struct fsck_fold *fold, json_t *detail)
