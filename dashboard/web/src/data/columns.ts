@@ -34,13 +34,17 @@ function kindOf(name: string, type: NumberType, hasWords: boolean): Column["kind
   return times.has(name) ? "time" : "real";
 }
 
-// One column has a bit for each real of a trial where a NaN is a value.
+const NAN_BITS = 32;
+
+// One column has a bit for each of the first reals of a trial where a NaN is a
+// value.
 function withNans(columns: readonly Column[]): readonly Column[] {
   const bits = columns.find(({ name }) => name === "nans");
   let place = 0;
   return columns.map((column) => {
     if (!/^(value|outcome):/.test(column.name)) return column;
-    const bit = 1 << place++;
+    const bit = place < NAN_BITS ? 1 << place : 0;
+    place++;
     return { ...column, isNan: (row) => bits !== undefined && (bits.data[row] & bit) !== 0 };
   });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is chosen of a run: each filter can be taken away here.
+import { columnTitle } from "../charts/rows";
 import { withFilter } from "../model/selection";
 import { formatNumber } from "../data/columns";
 import { formatCount } from "../shell/format";
@@ -8,8 +9,6 @@ import type { Filter, RunModel } from "../types";
 
 const WORDS_MAX = 3;
 
-// "param:lr" is "lr" to people, "value:loss" is "loss".
-export const columnTitle = (name: string) => name.replace(/^(param|value|outcome):/, "");
 
 export function filterWords(filter: Filter): string {
   if (filter.kind === "range") {
