@@ -165,6 +165,8 @@ def test_why_says_what_a_miss_is_for(smtune, run, write):
     assert "of run 'gone': command" in why(smtune, "command", "prep")
     smtune.ok("replay", "gone")
     smtune.ok("fsck")
+    made = [row["outputs"] for row in smtune.json("trials", "one")]
+    assert any(made) and "#" not in str(made)
 
 
 @pytest.mark.parametrize("inputs, reason", [

@@ -205,30 +205,30 @@ static int add_matrix(const struct job_document *this,
     return status;
 }
 
-/* Whatever is no output: a name that begins as no output's may. */
-static void remove_marks(json_t **outputs)
+json_t *job_outputs(const struct trial_row *job)
 {
+    json_t *outputs = parse(job->outputs);
     const char *name;
     json_t *unused;
     void *next;
 
-    json_object_foreach_safe(*outputs, next, name, unused)
+    json_object_foreach_safe(outputs, next, name, unused)
     {
         (void)unused;
-        if (name[0] == '#')
-            json_object_del(*outputs, name);
+        if (name[0] == '#') /* as no output's name begins */
+            json_object_del(outputs, name);
     }
-    if (*outputs == NULL || json_object_size(*outputs) > 0)
-        return;
-    json_decref(*outputs);
-    *outputs = NULL;
+    if (outputs != NULL && json_object_size(outputs) > 0)
+        return outputs;
+    json_decref(outputs);
+    return NULL;
 }
 
 static int add_job(void *user, const struct trial_row *job)
 {
     struct job_document *this = user;
     json_t *rounds = parse(job->rounds);
-    json_t *outputs = parse(job->outputs);
+    json_t *outputs = job_outputs(job);
     int status = -1;
 
     if (job->step >= 0 && (size_t)job->step < this->steps->list.count)
@@ -237,7 +237,6 @@ static int add_job(void *user, const struct trial_row *job)
         status = add_matrix(this, job);
     if (status == 0)
         status = json_fields_add(this->document, "rounds", rounds, this->err);
-    remove_marks(&outputs);
     if (status == 0)
         status = json_fields_add(this->document, "outputs", outputs, this->err);
     json_decref(rounds);

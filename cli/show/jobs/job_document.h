@@ -22,4 +22,8 @@ int job_document_add(struct document *document, const struct cli *cli,
  */
 char *job_document_source(struct store *store, const struct trial_row *job);
 
+/* What a job made, without what its cache noted beside that, or NULL. The
+ * caller's. */
+json_t *job_outputs(const struct trial_row *job);
+
 #endif

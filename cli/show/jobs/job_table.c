@@ -8,6 +8,8 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
+#include "base/json.h"
+#include "cli/show/jobs/job_document.h"
 #include "cli/show/jobs/run_jobs.h"
 #include "cli/show/jobs/run_steps.h"
 #include "cli/term/output.h"
@@ -46,10 +48,23 @@ struct job_rows {
     struct err *err;
 };
 
+/* What a job made, as a cell of text. */
+static struct value made_by(const struct trial_row *job, struct buf *text)
+{
+    json_t *outputs = job_outputs(job);
+    bool has_any = outputs != NULL;
+
+    if (has_any)
+        json_print(outputs, text);
+    json_decref(outputs);
+    return has_any ? value_text(buf_text(text)) : value_null();
+}
+
 static int print_row(struct job_rows *rows, const struct trial_row *job,
                      const char *name)
 {
     bool has_step = job->step >= 0 && (size_t)job->step < rows->list->count;
+    struct buf made = BUF_INIT;
     const struct value cells[ARRAY_LEN(columns)] = {
         value_int(job->number),
         value_text(name),
@@ -64,12 +79,14 @@ static int print_row(struct job_rows *rows, const struct trial_row *job,
         value_int_if(job->round > 0, job->round),
         value_int_if(job->cached_from > 0, job->cached_from),
         value_text_or_null(job->rounds),
-        value_text_or_null(job->outputs),
+        made_by(job, &made),
         value_int(job->attempts.last_started_ms),
         value_int_unless(trial_last_ran_ms(rows->view, job), -1),
     };
+    int result = output_row(rows->output, cells, rows->err);
 
-    return output_row(rows->output, cells, rows->err);
+    buf_clear(&made);
+    return result;
 }
 
 static int on_job(void *user, const struct trial_row *job)
