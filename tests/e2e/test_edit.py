@@ -224,6 +224,33 @@ def test_retries_begin_anew(smtune, write_exp):
     proved(smtune)
 
 
+SCALES = '[{match: ["exit:3"], max: 2, delay: 0s, scale: {time: %d}}]'
+
+
+def test_what_is_shown_of_retries(smtune, write_exp):
+    """By the rules of now: rules of an earlier file are numbered below them."""
+    limits = {"trials": 1, "resources": {"time": "2s"}}
+    last = "[ $SMTUNE_ATTEMPT -lt 6 ] || sleep 0.6; exit 3"
+    smtune("run", write_exp(last, retry=SCALES % 2, **limits))
+    write_exp(last, retry=SCALES % 3, **limits)
+    smtune.ok("edit", "exp")
+    smtune("retry", "exp", "--failed")
+    [row] = smtune.json("show", "exp", "--efficiency")["efficiency"]
+    assert row["attempts"] == 6 and 3 < row["time_percent"] < 20
+
+
+def test_the_target_of_now_counts(smtune, write_exp):
+    smtune.ok("run", write_exp("echo loss=5"))
+    write_exp("echo loss=5", budget="{trials: 5, parallel: 1, target: 0.5}")
+    smtune.ok("edit", "exp")
+    assert smtune("resume", "exp").returncode == 6
+    assert smtune("wait", "exp").returncode == 6
+    write_exp("echo loss=5", trials=6)
+    smtune.ok("edit", "exp")
+    assert smtune("resume", "exp").returncode == 0
+    assert smtune("wait", "exp").returncode == 0
+
+
 def test_another_file(smtune, write_exp, write):
     smtune("run", write_exp("exit 3"))
     write("other/new.yaml", files.experiment("echo loss=4", trials=4,
@@ -704,6 +731,28 @@ def test_a_job_that_is_not_over_is_stopped_first(smtune, workflow):
     smtune.ok("resume", "flow")
     assert traced(smtune) == ["end"]
     proved(smtune, "flow")
+
+
+def test_why_has_lines_of_the_file_of_now(smtune, workflow):
+    path = workflow("""
+        fit:
+          shell: "exit 3"
+          retry: [{match: ["exit:3"], max: 1, delay: 0s}]
+        """)
+    smtune("run", path)
+    [first, _] = smtune.json("why", "flow", "fit")["attempts"]
+    assert first["then"] == "retry rule 1: retried"
+    path.write_text("# a line\n# two\n" + path.read_text().replace(
+        "max: 1", "max: 2"))
+    smtune.ok("edit", "flow")
+    smtune("retry", "flow", "--failed")
+    why = smtune.json("why", "flow", "fit")["attempts"]
+    assert [(row["then"], row["line"]) for row in why] == [
+        ("a retry rule of an earlier file: retried", None),
+        ("a retry rule of an earlier file: retried", None),
+        ("retry rule 1: retried", first["line"] + 2),
+        ("retry rule 1: retried", first["line"] + 2),
+        ("retry rule 1: no retries left", first["line"] + 2)]
 
 
 def test_a_comment_is_no_other_file(smtune, failed):

@@ -98,6 +98,8 @@ static int add_attempt(void *user, const struct attempt_row *attempt)
     int64_t wall_ms = attempt->ended_ms - attempt->started_ms;
     struct buf text = BUF_INIT;
     double time;
+    /* Rules of an earlier file scaled what that file asked for. */
+    int64_t rule = attempt->rule - this->view->row.retry_base;
 
     if (attempt->started_ms == 0 || attempt->ended_ms == 0 || wall_ms < 0)
         return 0;
@@ -116,9 +118,9 @@ static int add_attempt(void *user, const struct attempt_row *attempt)
         this->lacks_figures = true;
     else
         add_measured(this, attempt, wall_ms);
-    if (attempt->rule >= 0 && !attempt->is_displaced && this->task != NULL)
+    if (rule >= 0 && !attempt->is_displaced && this->task != NULL)
         retry_scale(retry_rule_at(this->task->retries, this->task->retry_count,
-                                  (int)attempt->rule),
+                                  (int)rule),
                     &any_machine, &this->resources, &text);
     buf_clear(&text);
     return 0;

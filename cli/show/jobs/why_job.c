@@ -20,6 +20,7 @@
 #include "orchestrator/job/links.h"
 #include "orchestrator/job/retry.h"
 #include "orchestrator/job/states.h"
+#include "orchestrator/run/run.h"
 #include "orchestrator/steps/cache.h"
 
 enum { HASH_SHOWN = 12 };
@@ -366,16 +367,18 @@ static void follow_rule(const struct attempts *attempts,
                         struct consequence *then)
 {
     const struct step *step = step_of(attempts->why);
-    bool is_own =
-        step == NULL || attempt->rule < (int64_t)step->task.retry_count;
+    int64_t rule = attempt->rule - attempts->why->view->row.retry_base;
+    bool is_own = step == NULL || rule < (int64_t)step->task.retry_count;
 
     if (attempt->rule < 0) {
         describe_unruled(attempt, &attempts->free_starts, again, &then->text);
         return;
     }
-    if (is_own) {
-        then->line = line_in_file(attempts->why, "retry", attempt->rule);
-        buf_printf(&then->text, "retry rule %" PRId64, attempt->rule + 1);
+    if (rule < 0) {
+        buf_add_string(&then->text, "a retry rule of an earlier file");
+    } else if (is_own) {
+        then->line = line_in_file(attempts->why, "retry", rule);
+        buf_printf(&then->text, "retry rule %" PRId64, rule + 1);
     } else {
         buf_add_string(&then->text, "the built-in rule");
     }
@@ -493,11 +496,12 @@ int why_job_add(struct document *document, const struct run_view *view,
                 const char *operand, struct err *err)
 {
     struct why why = {.document = document, .view = view, .err = err};
+    const char *text = run_row_spec(&view->row);
     int status = run_steps_load(&why.steps, view->store, view->row.id, err);
 
     if (status == 0)
         status = run_jobs_find_part(view, &why.steps, operand, &why.job, err);
-    why.file = conf_parse(view->row.spec, strlen(view->row.spec), NULL);
+    why.file = conf_parse(text, strlen(text), NULL);
     if (status == 0)
         status = add_all(&why);
     conf_destroy(why.file);

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "cli/show/run/run_view.h"
 #include "orchestrator/job/budget.h"
+#include "orchestrator/run/run.h"
 #include "orchestrator/spec/experiment/experiment.h"
 #include "store/store.h"
 
@@ -28,9 +29,11 @@ void run_outcome_clear(struct run_outcome *outcome)
 /* Whether the run's file, with what --set made of it, has a target. */
 static bool has_target(const struct run_row *run)
 {
+    const char *text = run_row_spec(run);
+    const char *overrides = run_row_overrides(run);
     struct diags *diags = diags_create("");
-    struct conf_doc *doc = conf_parse(run->spec, strlen(run->spec), diags);
-    json_t *list = json_parse(run->overrides, strlen(run->overrides), NULL);
+    struct conf_doc *doc = conf_parse(text, strlen(text), diags);
+    json_t *list = json_parse(overrides, strlen(overrides), NULL);
     bool found = false;
 
     if (doc != NULL) {
