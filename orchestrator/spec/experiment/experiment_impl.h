@@ -108,6 +108,10 @@ int experiment_read_value(struct build *build, const struct conf_node *node,
  * schedule's resource aside). */
 bool experiment_is_own_column(const char *name);
 
+/* What an expression of a condition or a constraint that no setting satisfies
+ * may have meant; NULL: nothing is known. The caller frees it. */
+char *experiment_explain_unsatisfied(const struct space *space,
+                                     const char *text);
 /* Of experiment_warn: conditions and constraints. */
 void experiment_warn_space(const struct experiment *experiment,
                            const struct conf_doc *doc, struct diags *warnings);

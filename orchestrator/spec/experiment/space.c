@@ -352,6 +352,22 @@ static void add_constraint(struct build *build, const struct conf_node *node)
     }
 }
 
+/* Of the first constraint that explains it. */
+static void refuse_unsatisfied(struct build *build,
+                               const struct conf_node *node, const char *why)
+{
+    const struct space *space = build->experiment->space;
+    char *help = NULL;
+
+    if (node->type == CONF_TEXT)
+        help = experiment_explain_unsatisfied(space, node->text);
+    for (size_t i = 0; node->type == CONF_LIST && i < node->count; i++)
+        if (help == NULL && node->items[i]->type == CONF_TEXT)
+            help = experiment_explain_unsatisfied(space, node->items[i]->text);
+    diags_add(build->diags, node->place, help, "%s", why);
+    free(help);
+}
+
 static void add_constraints(struct build *build, const struct conf_node *node)
 {
     struct space_volume volume;
@@ -365,7 +381,7 @@ static void add_constraints(struct build *build, const struct conf_node *node)
         add_constraint(build, node->items[i]);
     if (diags_count(build->diags) == 0 &&
         space_estimate_volume(build->experiment->space, &volume, &err) != 0)
-        diags_add(build->diags, node->place, NULL, "%s", err.text);
+        refuse_unsatisfied(build, node, err.text);
 }
 
 static void list_columns(struct build *build)

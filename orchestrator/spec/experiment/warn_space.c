@@ -39,14 +39,19 @@ static bool is_text(const struct param *param)
     return true;
 }
 
+static char *propose_value(const struct param *param)
+{
+    return mem_printf("write a value of '%s', such as %s = '%s'", param->name,
+                      param->name, param->values[0].text);
+}
+
 static void warn_of_number(const struct check *check,
                            const struct conf_node *node,
                            const struct param *param,
                            const struct expr_span *found)
 {
     struct diag_place place = node->place;
-    char *help = mem_printf("write a value of '%s', such as %s = '%s'",
-                            param->name, param->name, param->values[0].text);
+    char *help = propose_value(param);
 
     if (strchr(node->text, '\n') == NULL)
         place = conf_place_in(check->doc, node, 1, (int)found->offset + 1);
@@ -107,15 +112,32 @@ static const char *find_misspelt(const struct space *space, const char *when)
     return nearest;
 }
 
+char *experiment_explain_unsatisfied(const struct space *space,
+                                     const char *text)
+{
+    const char *nearest = find_misspelt(space, text);
+    struct expr_span found;
+
+    if (nearest != NULL)
+        return mem_printf("did you mean '%s'?", nearest);
+    for (size_t i = 0; i < space_count(space); i++) {
+        const struct param *param = space_param(space, i);
+
+        if (is_text(param) &&
+            expr_compares_with_number(text, param->name, &found))
+            return propose_value(param);
+    }
+    return NULL;
+}
+
 static void warn_inactive(const struct check *check, size_t index)
 {
     const struct space *space = check->experiment->space;
     const char *name = space_param(space, index)->name;
     const struct conf_node *node = find_param(check, name);
     const struct conf_node *when = conf_get(node, "when");
-    const char *nearest = find_misspelt(space, space_when(space, index));
     char *help =
-        nearest != NULL ? mem_printf("did you mean '%s'?", nearest) : NULL;
+        experiment_explain_unsatisfied(space, space_when(space, index));
 
     diags_add(check->warnings,
               when != NULL ? when->place : (struct diag_place){0, 0, 1}, help,

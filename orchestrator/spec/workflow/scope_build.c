@@ -214,8 +214,11 @@ static int refuse_column(const struct scope_reader *r, struct diag_place place,
         return diags_add_unknown(
             w->build.diags, place, column, names, step->result_count,
             "unknown output or metric: %s has no '%s'", source->what, column);
-    help = mem_printf("add 'metrics: [%s]' to %s, if it prints %s", column,
-                      source->what, column);
+    help = strncmp(column, "metrics.", 8) == 0
+               ? mem_printf("write %s.%s, and add 'metrics: [%s]' to %s",
+                            step->name, column + 8, column + 8, source->what)
+               : mem_printf("add 'metrics: [%s]' to %s, if it prints %s",
+                            column, source->what, column);
     diags_add(w->build.diags, place, help,
               "unknown output or metric: %s has no '%s'", source->what, column);
     free(help);
