@@ -90,6 +90,19 @@ def test_the_end_is_told_with_the_best_trial(smtune, receiver, experiment):
     assert row["receiver"] == receiver.url.removesuffix("/hook/key")
 
 
+def test_the_best_setting_has_its_mean(smtune, experiment, receiver):
+    """As ls, best and the page have it."""
+    smtune.ok("run", experiment(
+        "case $SMTUNE_JOB in 1) v=9;; [23]) v=1;; *) v=6;; esac;"
+        " echo loss=$v : ${{ x }}", trials=6, parallel=1, repeats=3,
+        search="grid", objective="{metric: loss, goal: maximize}",
+        parameters="{x: {type: ordinal, values: [1, 2]}}",
+        notify=[{"url": receiver.url, "events": ["finished"]}]))
+    message = json.loads(receiver.messages[0][2])
+    assert message["best"] == {"id": 4, "value": 6, "params": {"x": 2}}
+    assert "best loss=6 (trial 4)" in message["text"]
+
+
 def test_each_event_is_told_in_order(smtune, receiver, experiment):
     shell = "test $SMTUNE_JOB != 2 && echo loss=$SMTUNE_JOB"
     smtune("run", experiment(shell, trials=3, parallel=1, notify=[

@@ -29,6 +29,28 @@ static json_t *values_json(const struct engine *engine, const double *values)
     return json;
 }
 
+struct best {
+    int64_t trial; /* 0: there is none */
+    double value;
+};
+
+static int keep_best(void *user, const struct run_row *row)
+{
+    *(struct best *)user = (struct best){row->best_trial, row->best};
+    return 1;
+}
+
+/* The best trial; of a run with `repeats` the first of the best setting, and
+ * the mean. */
+static struct best find_best(const struct engine *engine)
+{
+    struct best best = {engine->tally.best_trial, engine->tally.best};
+
+    if (engine->experiment->search.replicates > 1 && best.trial != 0)
+        store_get_run(engine->store, engine->run->id, keep_best, &best, NULL);
+    return best;
+}
+
 struct best_search {
     const struct engine *engine;
     json_t *params;
@@ -46,16 +68,16 @@ static int on_best(void *user, const struct trial_row *row)
 /* NULL when there is none yet. */
 static json_t *best_json(const struct engine *engine)
 {
-    const struct tally *tally = &engine->tally;
+    struct best best = find_best(engine);
     struct best_search search = {.engine = engine};
     struct trial_query query = {
-        .run = engine->run->id, .number = tally->best_trial, .limit = 1};
+        .run = engine->run->id, .number = best.trial, .limit = 1};
 
-    if (tally->best_trial == 0)
+    if (best.trial == 0)
         return NULL;
     store_each_trial(engine->store, &query, on_best, &search, NULL);
-    return json_pack("{s:I, s:f, s:o*}", "id", (json_int_t)tally->best_trial,
-                     "value", tally->best, "params", search.params);
+    return json_pack("{s:I, s:f, s:o*}", "id", (json_int_t)best.trial, "value",
+                     best.value, "params", search.params);
 }
 
 static json_t *counts_json(const struct tally *tally)
@@ -124,12 +146,12 @@ static bool wants(const struct engine *engine, enum notify_event event)
 
 static void describe_best(const struct engine *engine, struct buf *text)
 {
-    const struct tally *tally = &engine->tally;
+    struct best best = find_best(engine);
 
-    if (tally->best_trial != 0)
+    if (best.trial != 0)
         buf_printf(text, "; best %s=%.6g (trial %" PRId64 ")",
-                   engine->experiment->objectives[0].metric, tally->best,
-                   tally->best_trial);
+                   engine->experiment->objectives[0].metric, best.value,
+                   best.trial);
 }
 
 void engine_announce_run(struct engine *engine, enum notify_event event)
