@@ -168,6 +168,7 @@ struct attempt_spec {
     const struct attempt_spec *reserves; /* [reserve_count] */
     size_t reserve_count;
     int64_t reserve; /* the number under which it was such a one; 0: never */
+    int64_t more;    /* of its like that may follow it; -1: not known */
 };
 
 struct executor_options {

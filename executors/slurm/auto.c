@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "executors/slurm/slurm_impl.h"
+#include "executors/slurm/talk/extra.h"
 
 enum {
     SHORT_MS = 10 * 60 * 1000, /* up to this a pilot is worth its while */
@@ -53,6 +54,23 @@ static const char *asked_mode(const struct attempt_spec *spec,
     return options->ask.mode != NULL ? options->ask.mode : "auto";
 }
 
+bool slurm_is_auto(const struct attempt_spec *spec,
+                   const struct slurm_options *options)
+{
+    return strcmp(asked_mode(spec, options), "auto") == 0;
+}
+
+int64_t slurm_time_limit(const struct slurm_site *site,
+                         const struct slurm_options *options,
+                         const struct attempt_spec *spec)
+{
+    struct slurm_ask ask = slurm_asked_by(spec->slurm, &options->ask);
+
+    if (site == NULL)
+        return 0;
+    return slurm_site_time_ms(site, ask.partition, ask.qos);
+}
+
 /* Whether there is less of it in a pilot than is asked for; 0: not said. */
 static bool is_beyond(int64_t wanted, int64_t there)
 {
@@ -72,6 +90,23 @@ static int check_time(const struct attempt_spec *spec,
                    "a time limit of %s is longer than a pilot's time, %s: use "
                    "mode job, or a longer pilot.time",
                    limit, there);
+}
+
+/* An executor's --exclusive is for its pilots: each has its node for itself. */
+static int check_extra(const struct attempt_spec *spec,
+                       const struct slurm_options *options, struct err *err)
+{
+    bool is_own = spec->slurm != NULL && spec->slurm->extra_count > 0;
+    struct slurm_ask ask = slurm_asked_by(spec->slurm, &options->ask);
+    const char *option = slurm_extra_of_trial(&ask);
+
+    if (option == NULL || (!is_own && !slurm_is_auto(spec, options) &&
+                           strcmp(option, "--exclusive") == 0))
+        return 0;
+    return err_set(err, ERR_FAILED,
+                   "extra: '%s' is for one trial, and a pilot runs several: "
+                   "use mode job",
+                   option);
 }
 
 /* Whether a pilot as it was asked for could ever run it. */
@@ -101,7 +136,19 @@ static int check_pilot(const struct attempt_spec *spec,
         return err_set(err, ERR_FAILED, "needs %s of memory, a pilot has %s",
                        wanted, there);
     }
+    if (check_extra(spec, options, err) != 0)
+        return -1;
     return check_time(spec, options, err);
+}
+
+/* Whether its time and what a pilot needs besides are more than is allowed. */
+static bool is_too_long(const struct attempt_spec *spec,
+                        const struct slurm_scene *scene)
+{
+    int64_t most_ms = slurm_time_limit(scene->site, scene->options, spec);
+
+    return most_ms > 0 && spec->time_ms > 0 &&
+           spec->time_ms + spec->grace_ms + PILOT_MARGIN_MS > most_ms;
 }
 
 /* What is known of how long it takes; 0: nothing. */
@@ -119,11 +166,13 @@ static enum slurm_choice in_the_queue(int parallel)
 }
 
 static enum slurm_choice find_choice(const struct attempt_spec *spec,
-                                     const struct slurm_options *options,
-                                     const struct slurm_pace *pace,
-                                     int parallel, const char **why)
+                                     const struct slurm_scene *scene,
+                                     const char **why)
 {
+    const struct slurm_pace *pace = scene->pace;
     int64_t length_ms = expected_ms(spec, pace);
+    int parallel = scene->parallel;
+    struct slurm_ask ask = slurm_asked_by(spec->slurm, &scene->options->ask);
 
     if (spec->nodes > 1 || spec->tasks > 1) {
         *why = "an attempt needs several nodes or tasks";
@@ -133,7 +182,15 @@ static enum slurm_choice find_choice(const struct attempt_spec *spec,
         *why = "a reserve is queued behind the attempt";
         return SLURM_BY_JOB;
     }
-    if (check_pilot(spec, options, NULL) != 0) {
+    if (slurm_extra_of_trial(&ask) != NULL) {
+        *why = "an attempt asks in `extra` for what a pilot cannot divide";
+        return in_the_queue(parallel);
+    }
+    if (is_too_long(spec, scene)) {
+        *why = "an attempt needs all the time that a job may have";
+        return in_the_queue(parallel);
+    }
+    if (check_pilot(spec, scene->options, NULL) != 0) {
         *why = "an attempt needs more than a pilot has";
         return in_the_queue(parallel);
     }
@@ -155,16 +212,16 @@ static enum slurm_choice find_choice(const struct attempt_spec *spec,
 }
 
 int slurm_choose(const struct attempt_spec *spec,
-                 const struct slurm_options *options,
-                 const struct slurm_pace *pace, int parallel, const char **why,
+                 const struct slurm_scene *scene, const char **why,
                  struct err *err)
 {
+    const struct slurm_options *options = scene->options;
     int choice = -1;
 
     if (find_mode(asked_mode(spec, options), &choice, err) != 0)
         return -1;
     if (choice < 0)
-        return find_choice(spec, options, pace, parallel, why);
+        return find_choice(spec, scene, why);
     *why = NULL;
     if (choice == SLURM_BY_PILOT && check_pilot(spec, options, err) != 0)
         return -1;

@@ -77,6 +77,9 @@ void slurm_flights_remove(struct slurm_flights *flights,
 /* NULL when there is none such. */
 struct slurm_flight *slurm_flights_find(const struct slurm_flights *flights,
                                         int64_t attempt);
+/* Whether any of the mode's has not started. */
+bool slurm_flights_have_queued(const struct slurm_flights *flights,
+                               const struct slurm_mode *mode);
 void slurm_flights_clear(struct slurm_flights *flights);
 
 /* -- Nodes to keep away from (nodes.c) ------------------------------*/

@@ -191,6 +191,31 @@ struct slurm_flight *slurm_flights_find(const struct slurm_flights *flights,
     return found != NULL ? *(struct slurm_flight **)found : NULL;
 }
 
+struct search {
+    const struct slurm_mode *mode;
+    bool has_queued;
+};
+
+static void look_at(const void *node, VISIT visit, void *user)
+{
+    const struct slurm_flight *flight =
+        *(const struct slurm_flight *const *)node;
+    struct search *search = user;
+
+    if (visit == postorder || visit == leaf)
+        search->has_queued |=
+            flight->mode == search->mode && !flight->has_started;
+}
+
+bool slurm_flights_have_queued(const struct slurm_flights *flights,
+                               const struct slurm_mode *mode)
+{
+    struct search search = {.mode = mode};
+
+    twalk_r(flights->by_attempt, look_at, &search);
+    return search.has_queued;
+}
+
 static void destroy(void *flight)
 {
     slurm_flight_destroy(flight);

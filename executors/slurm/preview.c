@@ -79,7 +79,7 @@ static int print(const struct executor_options *options,
     if (result == 0)
         result = slurm_labels_open(&labels, options, err);
     if (result == 0) {
-        slurm_submission_fill(options->slurm, spec, &submission);
+        slurm_submission_fill(options->slurm, NULL, spec, &submission);
         slurm_labels_set(&labels, spec, false, &submission);
         slurm_print_submission(&submission, out);
     }
@@ -94,9 +94,10 @@ int slurm_preview(const struct executor_options *options,
                   struct buf *out, struct err *err)
 {
     const struct slurm_pace pace = {.ended = 0};
+    const struct slurm_scene scene = {options->slurm, &pace, NULL,
+                                      options->parallel};
     const char *why = NULL;
-    int choice =
-        slurm_choose(spec, options->slurm, &pace, options->parallel, &why, err);
+    int choice = slurm_choose(spec, &scene, &why, err);
 
     if (choice < 0 || print(options, spec, folder, out, err) != 0)
         return -1;

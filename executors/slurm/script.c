@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "executors/attempt/shim_path.h"
+#include "executors/slurm/slurm_impl.h"
 
 enum { MARGIN_MS = 60000 }; /* of Slurm's time limit, beyond the shim's */
 
@@ -59,15 +60,24 @@ char *slurm_script(const struct slurm_options *options, const char *folder,
     return buf_take(&script);
 }
 
+/* What comes on top of the attempt's own time is cut where no more is allowed;
+ * a time that is too long by itself is left to Slurm to refuse. */
 static int64_t time_limit(const struct slurm_options *options,
+                          const struct slurm_site *site,
                           const struct attempt_spec *spec)
 {
+    int64_t most_ms = slurm_time_limit(site, options, spec);
+    int64_t time_ms = spec->time_ms + spec->grace_ms + MARGIN_MS;
+
     if (spec->time_ms <= 0)
         return options->time_ms;
-    return spec->time_ms + spec->grace_ms + MARGIN_MS;
+    if (most_ms > 0 && time_ms > most_ms && spec->time_ms <= most_ms)
+        time_ms = most_ms;
+    return time_ms;
 }
 
 void slurm_submission_fill(const struct slurm_options *options,
+                           const struct slurm_site *site,
                            const struct attempt_spec *spec,
                            struct slurm_submission *submission)
 {
@@ -79,6 +89,6 @@ void slurm_submission_fill(const struct slurm_options *options,
     submission->cpus = spec->cpus;
     submission->gpus = spec->gpus;
     submission->memory_bytes = spec->memory_bytes;
-    submission->time_ms = time_limit(options, spec);
+    submission->time_ms = time_limit(options, site, spec);
     submission->without_environment = options->without_environment;
 }

@@ -17,8 +17,9 @@ char *slurm_script(const struct slurm_options *options, const char *folder,
                    const char *const *arguments, struct err *err);
 
 /* What the job of one attempt, or of an array of its like, asks for; its names,
- * log and script are the caller's to set. */
+ * log and script are the caller's to set. site: NULL where it is not known. */
 void slurm_submission_fill(const struct slurm_options *options,
+                           const struct slurm_site *site,
                            const struct attempt_spec *spec,
                            struct slurm_submission *submission);
 

@@ -68,6 +68,11 @@ int slurm_parallel(const struct slurm *slurm)
     return slurm->parallel;
 }
 
+bool slurm_has_queued(const struct slurm *slurm)
+{
+    return slurm_flights_have_queued(&slurm->flights, &slurm_wave);
+}
+
 bool slurm_flight_displaced(struct slurm *slurm, struct slurm_flight *flight,
                             const char *why)
 {
@@ -260,8 +265,9 @@ static enum start_result slurm_start(struct executor *executor,
     const char *why = NULL;
     enum start_result result = START_FULL;
     size_t mode;
-    int choice = slurm_choose(spec, &slurm->options, &slurm->pace,
-                              slurm->parallel, &why, err);
+    const struct slurm_scene scene = {&slurm->options, &slurm->pace,
+                                      slurm_site(slurm), slurm->parallel};
+    int choice = slurm_choose(spec, &scene, &why, err);
 
     (void)lacks; /* all wait for the same */
     if (choice < 0 || executor_check_pools(spec, err) != 0)

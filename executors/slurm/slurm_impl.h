@@ -36,7 +36,8 @@ enum {
     SLURM_TICK_MS = 100, /* exit files and pulses of what runs are looked at */
     SLURM_NAME_SIZE = SLURM_NAME_MAX,
     SLURM_REASON_MAX = 128,
-    SLURM_SUBMITS_MAX = 4 /* on their way at once */
+    SLURM_SUBMITS_MAX = 4,  /* on their way at once */
+    PILOT_MARGIN_MS = 15000 /* of a pilot's time, to begin and to end */
 };
 
 struct slurm;
@@ -146,6 +147,8 @@ const char *const *slurm_avoided(const struct slurm *slurm);
 /* Those, and the attempt's own; never NULL, the caller's to free. */
 const char **slurm_avoided_by(const struct slurm *slurm,
                               const struct attempt_spec *spec);
+/* Whether attempts wait in the queue as jobs of their own. */
+bool slurm_has_queued(const struct slurm *slurm);
 /* At most so many attempts at once (executor_options.parallel). */
 int slurm_parallel(const struct slurm *slurm);
 /* Soon: something was submitted, or has come to its end. */
@@ -216,6 +219,22 @@ struct slurm_pace { /* what was seen of this run's attempts so far */
     int64_t mean_queue_ms; /* from submission to start, of jobs and arrays */
 };
 
+struct slurm_scene { /* what a choice depends on besides the attempt */
+    const struct slurm_options *options;
+    const struct slurm_pace *pace;
+    const struct slurm_site *site; /* NULL: not known yet */
+    int parallel;
+};
+
+/* What the attempt's job may ask for at most; 0: no limit, or not known. */
+int64_t slurm_time_limit(const struct slurm_site *site,
+                         const struct slurm_options *options,
+                         const struct attempt_spec *spec);
+
+/* Whether the mode is smtune's choice. */
+bool slurm_is_auto(const struct attempt_spec *spec,
+                   const struct slurm_options *options);
+
 /*
  * Pure. For mode `auto` by the attempt's size (several nodes: a job), its
  * length (time limit, or what was seen) and how many there may be at once; else
@@ -224,8 +243,7 @@ struct slurm_pace { /* what was seen of this run's attempts so far */
  * pilot).
  */
 int slurm_choose(const struct attempt_spec *spec,
-                 const struct slurm_options *options,
-                 const struct slurm_pace *pace, int parallel, const char **why,
+                 const struct slurm_scene *scene, const char **why,
                  struct err *err);
 
 #endif

@@ -401,6 +401,11 @@ void launch_add_reserve(struct launch *launch, struct launch *reserve)
     launch->spec.reserves = launch->reserve_specs;
 }
 
+void launch_set_more(struct launch *launch, int64_t more)
+{
+    launch->spec.more = more;
+}
+
 const struct attempt_spec *launch_spec(const struct launch *launch)
 {
     return &launch->spec;

@@ -71,6 +71,8 @@ struct launch *launch_create(const struct launch_site *site,
 /* The launch of an attempt that shall follow it by itself, which it owns from
  * now on. */
 void launch_add_reserve(struct launch *launch, struct launch *reserve);
+/* As in struct attempt_spec. */
+void launch_set_more(struct launch *launch, int64_t more);
 /* Lives as long as the launch. */
 const struct attempt_spec *launch_spec(const struct launch *launch);
 void launch_destroy(struct launch *launch);

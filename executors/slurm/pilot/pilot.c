@@ -154,6 +154,7 @@ static void on_turn(uv_timer_t *timer)
     for (struct pilot *p = pilots->first; p != NULL; p = p->next)
         pilot_flush(p);
     pilots_scale(pilots, now_ms);
+    pilots_spare(pilots, now_ms);
     if (is_any)
         uv_timer_start(timer, on_turn,
                        (uint64_t)next_turn_ms(pilots, now_ms, came), 0);
@@ -194,23 +195,11 @@ static void on_turn_closed(uv_handle_t *handle)
     free(handle);
 }
 
-/* A pilot that has nothing to do is of no use to anybody else. */
 static bool mode_destroy(void *self)
 {
     struct pilots *pilots = self;
-    bool has_left = false;
+    bool has_left = pilots_leave(pilots);
 
-    while (pilots->first != NULL) {
-        struct pilot *pilot = pilots->first;
-
-        if (pilot->flights.count == 0 && pilot->phase == PILOT_PENDING) {
-            pulse_mark(pilot->folder, PULSE_REVOKED, NULL);
-            has_left = true;
-        } else if (pilot->flights.count == 0 && pilot->phase == PILOT_READY) {
-            pilot_drain(pilot);
-        }
-        pilot_destroy(pilot);
-    }
     uv_close((uv_handle_t *)pilots->turn, on_turn_closed);
     free(pilots);
     return has_left;

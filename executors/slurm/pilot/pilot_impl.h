@@ -8,12 +8,11 @@
 /* The inside of the mode slurm_pilot; only slurm_pilot*.c include this. */
 
 enum {
-    PILOT_MAX = 256,        /* where options do not say */
-    PILOT_PENDING_MAX = 4,  /* in the queue at once */
-    PILOT_UNHEARD_MAX = 3,  /* that end in a row before their agents speak */
-    PILOT_TAKEN_MAX = 20,   /* or that Slurm takes away before that */
-    PILOT_IDLE_MS = 60000,  /* where options do not say */
-    PILOT_MARGIN_MS = 15000 /* of a pilot's time, to begin and to end */
+    PILOT_MAX = 256,       /* where options do not say */
+    PILOT_PENDING_MAX = 4, /* in the queue at once */
+    PILOT_UNHEARD_MAX = 3, /* that end in a row before their agents speak */
+    PILOT_TAKEN_MAX = 20,  /* or that Slurm takes away before that */
+    PILOT_IDLE_MS = 60000  /* where options do not say */
 };
 
 /* Attempts in a row, through their `sibling`. All zeroes: empty. */
@@ -68,13 +67,20 @@ struct pilot_plan {
     bool says_time;  /* to Slurm: it is not what the partition gives anyway */
 };
 
-/* Pure. For `units` attempts of this cost, of what the options say or else a
- * node of the partition (NULL: not known) has. -1 with an error where the
- * attempt's time limit is beyond all that the partition gives. */
-int pilot_plan(struct pilot_plan *plan, const struct attempt_spec *spec,
+/* What it is for: attempts like one of those that wait. */
+struct pilot_wish {
+    const struct attempt_spec *spec;
+    int units;        /* so many at once */
+    int64_t rounds;   /* one after the other, at most; 0: not known */
+    int64_t limit_ms; /* that partition and QOS allow; 0: none */
+};
+
+/* Pure. Of what the options say or else a node of the partition (NULL: not
+ * known) has. -1 with an error where the attempt's time limit is beyond all
+ * that is allowed. */
+int pilot_plan(struct pilot_plan *plan, const struct pilot_wish *wish,
                const struct slurm_options *options,
-               const struct slurm_partition *partition, int units,
-               struct err *err);
+               const struct slurm_partition *partition, struct err *err);
 
 /* -- Pilots ---------------------------------------------------------------*/
 
@@ -113,7 +119,8 @@ struct pilot {
     struct spool_writer inbox;
     struct spool_reader outbox;
     struct pulse_watch pulse;
-    char node[EXECUTOR_NODE_MAX];  /* "" until it is known */
+    int64_t spare_ms;             /* since when nothing that waits fits it; 0 */
+    char node[EXECUTOR_NODE_MAX]; /* "" until it is known */
     char reason[SLURM_REASON_MAX]; /* why it waits, "" */
     struct attempt_exit end; /* of PILOT_OVER: of attempts without an exit */
 };
@@ -127,7 +134,7 @@ struct pilots {
     int64_t mean_ms;           /* of the last attempts' durations */
     int64_t watched_ms;        /* when pulses were looked at */
     int64_t again_ms;          /* no submission before; 0: at once */
-    int64_t idle_since_ms;     /* nothing waits since; 0: something does */
+    int64_t spared_ms;         /* when idle ones were looked for */
     int64_t hold_ms; /* that was waited after the last that came to nothing */
     int unheard;     /* in a row whose agents never spoke */
     int taken;       /* in a row that Slurm took away before that */
@@ -173,7 +180,7 @@ bool pilot_is_for_default(const struct pilot *pilot);
 /* As pilot_plan, of the partition that the attempt is for. */
 int pilots_plan(const struct pilots *pilots, const struct attempt_spec *spec,
                 int units, struct pilot_plan *plan, struct err *err);
-/* Submits what is wanting, withdraws what nobody waits for. */
+/* Submits what is wanting. */
 void pilots_scale(struct pilots *pilots, int64_t now_ms);
 enum pilot_failure {
     PILOT_PUT_OFF, /* there was no room for it, or no answer */
@@ -191,6 +198,16 @@ void pilots_note_freed(struct pilots *pilots);
 /* One came to nothing: the next comes later. */
 void pilots_note_failure(struct pilots *pilots, const struct pilot *pilot,
                          enum pilot_failure failure, const char *text);
+
+/* -- Those that are not needed (spare.c) ----------------------*/
+
+/* Withdraws pilots in the queue, and drains idle ones, that nothing which waits
+ * fits. */
+void pilots_spare(struct pilots *pilots, int64_t now_ms);
+/* The end of the session: none stays that has nothing to do, not even one that
+ * an earlier engine left and nobody has met. Returns whether some may be left
+ * in the queue. */
+bool pilots_leave(struct pilots *pilots);
 
 /* -- How one ends (end.c) -------------------------------------*/
 

@@ -204,52 +204,86 @@ static void plan_size(struct pilot_plan *plan,
         plan->size.memory_bytes = options->pilot_memory_bytes;
 }
 
-static int refuse_time(const struct attempt_spec *spec, int64_t need_ms,
+static int refuse_time(const struct pilot_wish *wish, int64_t need_ms,
                        const struct slurm_partition *partition, struct err *err)
 {
     char limit[32], need[32], most[32];
 
-    units_format_duration(spec->time_ms, limit, sizeof(limit));
+    units_format_duration(wish->spec->time_ms, limit, sizeof(limit));
     units_format_duration(need_ms, need, sizeof(need));
-    units_format_duration(partition->max_time_ms, most, sizeof(most));
+    units_format_duration(wish->limit_ms, most, sizeof(most));
+    if (partition != NULL && partition->max_time_ms == wish->limit_ms)
+        return err_set(err, ERR_FAILED,
+                       "a time limit of %s needs a pilot of %s, and partition "
+                       "'%s' allows at most %s",
+                       limit, need, partition->name, most);
     return err_set(err, ERR_FAILED,
-                   "a time limit of %s needs a pilot of %s, and partition '%s' "
-                   "allows at most %s",
-                   limit, need, partition->name, most);
+                   "a time limit of %s needs a pilot of %s, and the QOS allows "
+                   "at most %s",
+                   limit, need, most);
 }
 
-static int plan_time(struct pilot_plan *plan, const struct attempt_spec *spec,
+/* As Slurm takes it, which counts minutes. */
+static int64_t whole_minutes(int64_t time_ms)
+{
+    enum { MINUTE_MS = 60000 };
+
+    return count_times(time_ms / MINUTE_MS + (time_ms % MINUTE_MS != 0),
+                       MINUTE_MS);
+}
+
+/* What those that wait may take, one after the other: never more than a pilot
+ * would have that asks for no time, but for a single one of them. */
+static int64_t wanted_time(const struct pilot_wish *wish, int64_t need_ms,
+                           int64_t usual_ms)
+{
+    int64_t all_ms = usual_ms;
+
+    if (need_ms > 0 && wish->rounds > 0)
+        all_ms = whole_minutes(count_times(need_ms, wish->rounds));
+    if (usual_ms > 0 && all_ms > usual_ms)
+        all_ms = usual_ms;
+    if (all_ms < need_ms && (all_ms > 0 || wish->rounds > 0))
+        all_ms = whole_minutes(need_ms);
+    return all_ms;
+}
+
+static int plan_time(struct pilot_plan *plan, const struct pilot_wish *wish,
                      const struct slurm_options *options,
                      const struct slurm_partition *partition, struct err *err)
 {
+    const struct attempt_spec *spec = wish->spec;
     int64_t need_ms = spec->time_ms > 0
                           ? spec->time_ms + spec->grace_ms + PILOT_MARGIN_MS
                           : 0;
-    int64_t most_ms = partition != NULL ? partition->max_time_ms : 0;
+    int64_t usual_ms = 0;
 
+    if (wish->limit_ms > 0 && need_ms > wish->limit_ms)
+        return refuse_time(wish, need_ms, partition, err);
+    if (partition != NULL)
+        usual_ms = partition->default_time_ms > 0 ? partition->default_time_ms
+                                                  : partition->max_time_ms;
     plan->time_ms = options->pilot_time_ms;
-    plan->says_time = plan->time_ms > 0;
-    if (plan->time_ms == 0 && partition != NULL)
-        plan->time_ms = partition->default_time_ms > 0
-                            ? partition->default_time_ms
-                            : most_ms;
-    if (need_ms <= plan->time_ms || (plan->time_ms == 0 && partition != NULL))
-        return 0;
-    if (most_ms > 0 && need_ms > most_ms)
-        return refuse_time(spec, need_ms, partition, err);
-    plan->time_ms = need_ms;
-    plan->says_time = true;
+    if (plan->time_ms == 0)
+        plan->time_ms = wanted_time(wish, need_ms, usual_ms);
+    else if (plan->time_ms < need_ms)
+        plan->time_ms = need_ms;
+    if (plan->time_ms == 0 && partition == NULL)
+        plan->time_ms = need_ms;
+    if (wish->limit_ms > 0 && plan->time_ms > wish->limit_ms)
+        plan->time_ms = wish->limit_ms;
+    plan->says_time = plan->time_ms > 0 &&
+                      (options->pilot_time_ms > 0 || plan->time_ms != usual_ms);
     return 0;
 }
 
-int pilot_plan(struct pilot_plan *plan, const struct attempt_spec *spec,
+int pilot_plan(struct pilot_plan *plan, const struct pilot_wish *wish,
                const struct slurm_options *options,
-               const struct slurm_partition *partition, int units,
-               struct err *err)
+               const struct slurm_partition *partition, struct err *err)
 {
-    struct pilot_room cost = pilot_room_of(spec);
+    struct pilot_room cost = pilot_room_of(wish->spec);
     struct pilot_room node = node_of(options, partition, &cost);
 
-    plan_size(plan, options, &node, &cost, units);
-    return plan_time(plan, spec, options, partition, err);
+    plan_size(plan, options, &node, &cost, wish->units);
+    return plan_time(plan, wish, options, partition, err);
 }

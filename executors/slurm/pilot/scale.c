@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How many pilots there are: submission when attempts wait, withdrawal when
- * none does.
+ * How many pilots there are: submission when attempts wait (those that are not
+ * needed: spare.c).
  *
  * Each turn starts from nothing and goes through the waiting attempts in order.
  * An attempt is planned on a pilot that is still in the queue and has room.
@@ -21,17 +21,14 @@
 
 #include "base/backoff.h"
 #include "base/clock.h"
+#include "base/count.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "executors/slurm/pilot/pilot_impl.h"
 #include "executors/slurm/preview.h"
 #include "executors/slurm/script.h"
 
-enum {
-    UNWANTED_MS = 5000, /* what is queued is withdrawn when nobody waits */
-    AGAIN_MIN_MS = 1000,
-    AGAIN_MAX_MS = 60000
-};
+enum { AGAIN_MIN_MS = 1000, AGAIN_MAX_MS = 60000 };
 
 /* -- Submission -----------------------------------------------------------*/
 
@@ -252,11 +249,67 @@ static bool waits_for_default(const struct pilots *pilots,
     return false;
 }
 
+/* How many attempts like this one follow each other where a pilot has room for
+ * `units` at once; 0: not known. */
+static int64_t count_rounds(const struct pilots *pilots,
+                            const struct attempt_spec *spec, int units)
+{
+    int most = slurm_options(pilots->slurm)->pilot_max;
+    int64_t at_once = (int64_t)units * (most > 0 ? most : PILOT_MAX);
+    int64_t count = 0, more = spec->more;
+    struct buf kind = BUF_INIT;
+
+    pilot_kind_of(spec->slurm, &kind);
+    for (const struct slurm_flight *f = pilots->waiting.first; f != NULL;
+         f = f->sibling) {
+        if (!pilot_is_of_kind(f, buf_text(&kind)))
+            continue;
+        count++;
+        more = f->request->spec.more;
+    }
+    buf_clear(&kind);
+    if (more < 0)
+        return 0;
+    if (at_once > slurm_parallel(pilots->slurm))
+        at_once = slurm_parallel(pilots->slurm);
+    if (at_once < 1)
+        at_once = 1;
+    count = count_add(count, more);
+    return count > at_once ? count / at_once + (count % at_once != 0) : 1;
+}
+
 int pilots_plan(const struct pilots *pilots, const struct attempt_spec *spec,
                 int units, struct pilot_plan *plan, struct err *err)
 {
-    return pilot_plan(plan, spec, slurm_options(pilots->slurm),
-                      partition_of(pilots, spec), units, err);
+    const struct slurm_options *options = slurm_options(pilots->slurm);
+    const struct slurm_partition *partition = partition_of(pilots, spec);
+    const struct pilot_room cost = pilot_room_of(spec);
+    struct pilot_wish wish = {
+        .spec = spec,
+        .units = units,
+        .limit_ms = slurm_time_limit(slurm_site(pilots->slurm), options, spec)};
+
+    if (pilot_plan(plan, &wish, options, partition, err) != 0)
+        return -1;
+    wish.rounds =
+        count_rounds(pilots, spec, pilot_room_units(&plan->size, &cost));
+    return pilot_plan(plan, &wish, options, partition, err);
+}
+
+/* Of what smtune itself chose a pilot for, when it did not know the cluster
+ * yet, another start makes a job. */
+static void give_up(struct pilots *pilots, struct slurm_flight *flight,
+                    const struct err *err)
+{
+    const struct attempt_spec *spec = &flight->request->spec;
+
+    if (slurm_is_auto(spec, slurm_options(pilots->slurm))) {
+        pilot_list_remove(&pilots->waiting, flight);
+        if (slurm_flight_displaced(pilots->slurm, flight, err->text))
+            return;
+        pilot_list_add(&pilots->waiting, flight);
+    }
+    pilots_refuse(pilots, flight, CAUSE_LAUNCH_ERROR, err->text);
 }
 
 /* Returns whether there is any sense in looking at those behind it. */
@@ -277,7 +330,7 @@ static bool scale_for(struct pilots *pilots, struct slurm_flight *flight,
     else if (!may_submit(pilots))
         goes_on = false;
     else if (pilots_plan(pilots, spec, parallel - units, &plan, &err) != 0)
-        pilots_refuse(pilots, flight, CAUSE_LAUNCH_ERROR, err.text);
+        give_up(pilots, flight, &err);
     else
         goes_on = begin_one(pilots, spec, &plan, buf_text(&kind));
     buf_clear(&kind);
@@ -297,28 +350,11 @@ static void submit_wanting(struct pilots *pilots, int64_t now_ms)
     }
 }
 
-static void withdraw_unwanted(struct pilots *pilots, int64_t now_ms)
-{
-    if (pilots->idle_since_ms == 0)
-        pilots->idle_since_ms = now_ms;
-    if (now_ms - pilots->idle_since_ms < UNWANTED_MS)
-        return;
-    for (struct pilot *p = pilots->first; p != NULL; p = p->next) {
-        if (p->phase == PILOT_PENDING && p->flights.count == 0)
-            pilot_lose(p, CAUSE_CANCELLED, false, "");
-    }
-}
-
 void pilots_scale(struct pilots *pilots, int64_t now_ms)
 {
     const struct slurm_options *options = slurm_options(pilots->slurm);
 
-    if (pilots->waiting.count == 0) {
-        withdraw_unwanted(pilots, now_ms);
-        return;
-    }
-    pilots->idle_since_ms = 0;
-    if (now_ms < pilots->again_ms ||
+    if (pilots->waiting.count == 0 || now_ms < pilots->again_ms ||
         (slurm_site(pilots->slurm) == NULL && options->pilot_cpus == 0))
         return;
     submit_wanting(pilots, now_ms);

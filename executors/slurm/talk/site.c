@@ -31,6 +31,15 @@ const struct slurm_partition *slurm_site_partition(
     return NULL;
 }
 
+int64_t slurm_site_time_ms(const struct slurm_site *site, const char *partition,
+                           const char *qos)
+{
+    const struct slurm_partition *place = slurm_site_partition(site, partition);
+
+    (void)qos;
+    return place != NULL ? place->max_time_ms : 0;
+}
+
 void slurm_site_set_default(struct slurm_site *site, const char *name)
 {
     if (slurm_site_partition(site, NULL) != NULL)

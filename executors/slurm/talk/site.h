@@ -40,6 +40,11 @@ void slurm_site_clear(struct slurm_site *site);
 const struct slurm_partition *slurm_site_partition(
     const struct slurm_site *site, const char *name);
 
+/* The longest time that a job of this partition and QOS (NULL: the defaults)
+ * may ask for; 0: no limit, or none that is known. */
+int64_t slurm_site_time_ms(const struct slurm_site *site, const char *partition,
+                           const char *qos);
+
 /* Makes it the default one, where none is known to be. A name that is not there
  * ("a,b" too, of a job for several partitions) changes nothing. */
 void slurm_site_set_default(struct slurm_site *site, const char *name);

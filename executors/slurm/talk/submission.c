@@ -14,14 +14,14 @@ static const char *first(const char *own, const char *fallback)
     return own != NULL ? own : fallback;
 }
 
-struct slurm_ask slurm_asked(const struct slurm_submission *submission)
+struct slurm_ask slurm_asked_by(const struct slurm_ask *own,
+                                const struct slurm_ask *fallback)
 {
     static const struct slurm_ask nothing = {0};
-    const struct slurm_ask *own =
-        submission->ask != NULL ? submission->ask : &nothing;
-    struct slurm_ask ask =
-        submission->fallback != NULL ? *submission->fallback : nothing;
+    struct slurm_ask ask = fallback != NULL ? *fallback : nothing;
 
+    if (own == NULL)
+        return ask;
     ask.partition = first(own->partition, ask.partition);
     ask.account = first(own->account, ask.account);
     ask.qos = first(own->qos, ask.qos);
@@ -34,6 +34,11 @@ struct slurm_ask slurm_asked(const struct slurm_submission *submission)
         ask.extra_count = own->extra_count;
     }
     return ask;
+}
+
+struct slurm_ask slurm_asked(const struct slurm_submission *submission)
+{
+    return slurm_asked_by(submission->ask, submission->fallback);
 }
 
 static int64_t round_up(int64_t amount, int64_t unit)

@@ -145,8 +145,10 @@ struct slurm_transport {
 struct slurm_transport *slurm_transport_create(
     uv_loop_t *loop, const struct slurm_options *options, struct err *err);
 
-/* What is asked for: of each member the submission's own, or the fallback's;
- * `extra` as a whole. */
+/* What is asked for: of each member one's own (NULL: nothing), or the
+ * fallback's (NULL, too); `extra` as a whole. And the same of a submission. */
+struct slurm_ask slurm_asked_by(const struct slurm_ask *own,
+                                const struct slurm_ask *fallback);
 struct slurm_ask slurm_asked(const struct slurm_submission *submission);
 
 /* The size of a job as Slurm takes it, the same on each node; rounded up where

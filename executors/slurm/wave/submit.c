@@ -248,7 +248,8 @@ static void hand_over(struct waves *waves, const struct wave_job *job,
     };
 
     waves->on_way++;
-    slurm_submission_fill(slurm_options(waves->slurm), spec, &submission);
+    slurm_submission_fill(slurm_options(waves->slurm), slurm_site(waves->slurm),
+                          spec, &submission);
     slurm_label(waves->slurm, spec, job->array > 1, &submission);
     slurm_keep_submission(job->folder, &submission);
     transport->type->submit(transport, &submission, done, user);
@@ -319,6 +320,17 @@ void wave_make_ready(struct wave *wave)
     waves_pump(waves, clock_monotonic_ms());
 }
 
+/* A time limit is cut to what the cluster allows, which is known soon. */
+static bool waits_for_site(const struct wave *wave, int64_t now_ms)
+{
+    const struct slurm_flight *flight =
+        wave->count > 0 ? wave->tasks[0]->flight : NULL;
+
+    return flight != NULL && flight->request->spec.time_ms > 0 &&
+           slurm_site(wave->waves->slurm) == NULL &&
+           now_ms - wave->since_ms < WAVE_DESCRIBE_MS;
+}
+
 void waves_pump(struct waves *waves, int64_t now_ms)
 {
     while (waves->on_way < SLURM_SUBMITS_MAX && !TAILQ_EMPTY(&waves->ready)) {
@@ -326,6 +338,8 @@ void waves_pump(struct waves *waves, int64_t now_ms)
 
         if (waves->hold_ms != 0 &&
             (waves->on_way > 0 || now_ms - waves->held_ms < waves->hold_ms))
+            return;
+        if (waits_for_site(wave, now_ms))
             return;
         TAILQ_REMOVE(&waves->ready, wave, queue);
         submit(wave);

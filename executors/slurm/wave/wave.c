@@ -17,8 +17,7 @@
 #include "executors/slurm/wave/reserve.h"
 
 enum {
-    GATHER_MS = 100,   /* that an array waits for others to join it */
-    DESCRIBE_MS = 5000 /* and for the cluster to say how large it may be */
+    GATHER_MS = 100 /* that an array waits for others to join it */
 };
 
 /* -- Waves and their tasks ------------------------------------------------*/
@@ -324,7 +323,7 @@ static void tick(void *self, int64_t now_ms)
 {
     struct waves *waves = self;
     int64_t gather_ms =
-        slurm_site(waves->slurm) != NULL ? GATHER_MS : DESCRIBE_MS;
+        slurm_site(waves->slurm) != NULL ? GATHER_MS : WAVE_DESCRIBE_MS;
     struct wave *wave, *next;
 
     for (wave = TAILQ_FIRST(&waves->gathering); wave != NULL; wave = next) {

@@ -14,6 +14,8 @@
  * end.c says how one ended.
  */
 
+enum { WAVE_DESCRIBE_MS = 5000 }; /* for the cluster to report its limits */
+
 enum wave_stage {
     WAVE_GATHERING, /* others may join it */
     WAVE_READY,     /* to be submitted */

@@ -82,6 +82,16 @@ static bool flow_begin_attempt(struct engine *engine, struct job *job)
     return !engine_cache_ask(engine, job) && !engine_share_out(engine, job);
 }
 
+/* Copies of its step that have not begun. */
+static int64_t count_more(const struct engine *engine, const struct job *job)
+{
+    struct flow_counts counts;
+
+    flow_count(engine->steps->flow, (size_t)job->step, &counts);
+    return counts.copies - counts.started - counts.succeeded - counts.failed -
+           counts.refused;
+}
+
 /* The next attempt's files are shared out anew. */
 static struct launch *flow_launch(struct engine *engine, struct job *job,
                                   struct err *err)
@@ -95,6 +105,8 @@ static struct launch *flow_launch(struct engine *engine, struct job *job,
     free(job->unshared);
     job->unshared = NULL;
     job->is_shared = false;
+    if (launch != NULL)
+        launch_set_more(launch, count_more(engine, job));
     if (launch == NULL || engine_add_reserves(engine, job, launch, err))
         return launch;
     launch_destroy(launch);

@@ -79,7 +79,16 @@ static bool search_begin_attempt(UNUSED struct engine *engine,
 struct launch *search_launch(struct engine *engine, struct job *job,
                              struct err *err)
 {
-    return launch_trial(&engine->site, engine->experiment, job, err);
+    struct launch *launch =
+        launch_trial(&engine->site, engine->experiment, job, err);
+    int64_t trials = engine->experiment->budget.trials;
+
+    /* Of a trial with a schedule, more attempts may follow. */
+    if (launch != NULL)
+        launch_set_more(launch, trials > 0 && engine->scheduler == NULL
+                                    ? trials - engine->tally.suggested
+                                    : -1);
+    return launch;
 }
 
 /* ---- jobs end ---- */

@@ -99,9 +99,11 @@ static const struct schema_key pilot_keys[] = {
         .type = SCHEMA_DURATION,
         .min = 60,
         .max = TIME_MAX,
-        .doc = "The time limit of a pilot. It starts no trial that would "
-               "run longer than the pilot.",
-        .fallback = "the time limit of the partition",
+        .doc = "The time limit of a pilot, at most that of partition and "
+               "QOS. It starts no trial that would run longer than the "
+               "pilot.",
+        .fallback = "as long as the waiting trials need, at most the "
+                    "default time of the partition",
         .example = "4h",
     },
     {
@@ -118,7 +120,8 @@ static const struct schema_key pilot_keys[] = {
         .type = SCHEMA_DURATION,
         .min = 1,
         .max = DAY_S,
-        .doc = "A pilot without work ends after this time.",
+        .doc = "A pilot without work ends after this time, and at once if "
+               "other trials wait that do not fit it.",
         .fallback = "1m",
         .example = "2m",
     },

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/compiler.h"
 #include "executors/slurm/slurm_impl.h"
 
 enum { MINUTE_MS = 60 * 1000, HOUR_MS = 60 * MINUTE_MS };
@@ -20,7 +21,8 @@ static int choose(const struct attempt_spec *spec,
 {
     struct err err;
     const char *why = "";
-    int choice = slurm_choose(spec, options, pace, parallel, &why, &err);
+    const struct slurm_scene scene = {options, pace, NULL, parallel};
+    int choice = slurm_choose(spec, &scene, &why, &err);
 
     assert_true(choice >= 0);
     assert_int_equal(why != NULL,
@@ -117,15 +119,65 @@ static void test_slurm_auto__the_attempt_says_first(void **state)
                      SLURM_BY_ARRAY);
 }
 
+/* What trials in one allocation cannot each have makes jobs. */
+static void test_slurm_auto__extra_of_a_trial_makes_a_job(void **state)
+{
+    static const char *const own[] = {"--gres=gpu:a100:2", "--gpus-per-node=1",
+                                      "--exclusive",       "--mem-per-cpu=2G",
+                                      "--mem-per-gpu=8G",  "--licenses=matlab",
+                                      "-Lmatlab",          "--cpus-per-gpu=4",
+                                      "--partition=other", "--excl",
+                                      "--unheard-of=1"};
+    static const char *const shared[] = {
+        "--mail-type=FAIL", "--constraint=fast", "-Cfast", "-wn[1-2]", "--nice",
+        "--hold",           "--account=lab"};
+    const char *extra[] = {"--mail-user=me", NULL};
+    const struct slurm_ask ask = {.extra = extra, .extra_count = 2};
+    const struct slurm_options options = {.ask = ask};
+    const struct slurm_scene scene = {&options, &nothing_seen, NULL, 8};
+    const struct attempt_spec spec = {.time_ms = MINUTE_MS};
+    const char *why;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+        extra[1] = own[i];
+        assert_int_equal(slurm_choose(&spec, &scene, &why, NULL), SLURM_BY_JOB);
+        assert_non_null(strstr(why, "cannot divide"));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(shared); i++) {
+        extra[1] = shared[i];
+        assert_int_equal(slurm_choose(&spec, &scene, &why, NULL),
+                         SLURM_BY_PILOT);
+    }
+}
+
+static void test_slurm_auto__what_leaves_no_time_for_a_pilot_takes_a_job(
+    void **state)
+{
+    char name[] = "short";
+    struct slurm_partition partition = {
+        .name = name, .is_default = true, .max_time_ms = 2 * MINUTE_MS};
+    const struct slurm_site site = {.partitions = &partition,
+                                    .partition_count = 1};
+    const struct slurm_scene scene = {&plain, &nothing_seen, &site, 8};
+    const struct attempt_spec all = {.time_ms = 2 * MINUTE_MS};
+    const struct attempt_spec less = {.time_ms = MINUTE_MS};
+    const char *why;
+
+    (void)state;
+    assert_int_equal(slurm_choose(&all, &scene, &why, NULL), SLURM_BY_JOB);
+    assert_int_equal(slurm_choose(&less, &scene, &why, NULL), SLURM_BY_PILOT);
+}
+
 static void expect_refused(const struct attempt_spec *spec,
                            const struct slurm_options *options,
                            const char *text)
 {
+    const struct slurm_scene scene = {options, &nothing_seen, NULL, 8};
     struct err err = {.text = ""};
     const char *why;
 
-    assert_int_equal(slurm_choose(spec, options, &nothing_seen, 8, &why, &err),
-                     -1);
+    assert_int_equal(slurm_choose(spec, &scene, &why, &err), -1);
     assert_non_null(strstr(err.text, text));
 }
 
@@ -152,6 +204,27 @@ static void test_slurm_auto__refuses_what_a_pilot_cannot_run(void **state)
     expect_refused(&cpus, &misspelt, "'pilot'");
 }
 
+/* A pilot may have a node for itself, but a trial in it may not. */
+static void test_slurm_auto__refuses_extra_that_a_pilot_cannot_divide(
+    void **state)
+{
+    static const char *const exclusive[] = {"--exclusive"};
+    static const char *const gres[] = {"--gres=gpu:2"};
+    const struct slurm_ask own = {.extra = exclusive, .extra_count = 1};
+    const struct slurm_options node = {
+        .ask = {.mode = "pilot", .extra = exclusive, .extra_count = 1}};
+    const struct slurm_options gpus = {
+        .ask = {.mode = "pilot", .extra = gres, .extra_count = 1}};
+    const struct attempt_spec plain_one = {.cpus = 1};
+    const struct attempt_spec alone = {.cpus = 1, .slurm = &own};
+
+    (void)state;
+    assert_int_equal(choose(&plain_one, &node, &nothing_seen, 8),
+                     SLURM_BY_PILOT);
+    expect_refused(&alone, &node, "extra: '--exclusive' is for one trial");
+    expect_refused(&plain_one, &gpus, "extra: '--gres=gpu:2' is for one trial");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +237,11 @@ int main(void)
         cmocka_unit_test(test_slurm_auto__what_fits_no_pilot_takes_a_job),
         cmocka_unit_test(test_slurm_auto__the_attempt_says_first),
         cmocka_unit_test(test_slurm_auto__refuses_what_a_pilot_cannot_run),
+        cmocka_unit_test(test_slurm_auto__extra_of_a_trial_makes_a_job),
+        cmocka_unit_test(
+            test_slurm_auto__what_leaves_no_time_for_a_pilot_takes_a_job),
+        cmocka_unit_test(
+            test_slurm_auto__refuses_extra_that_a_pilot_cannot_divide),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,6 +43,7 @@ struct slurm {
     char reported[EXECUTOR_NODE_MAX];
     enum node_trouble trouble;
     char note[256];
+    bool has_queued;
 };
 
 /* Of the attempt; NULL: it has not ended. */
@@ -147,6 +148,26 @@ const char *const *slurm_avoided(const struct slurm *slurm)
 int slurm_parallel(const struct slurm *slurm)
 {
     return slurm->parallel;
+}
+
+bool slurm_has_queued(const struct slurm *slurm)
+{
+    return slurm->has_queued;
+}
+
+int64_t slurm_time_limit(const struct slurm_site *site,
+                         const struct slurm_options *options,
+                         const struct attempt_spec *spec)
+{
+    (void)options, (void)spec;
+    return slurm_site_time_ms(site, NULL, NULL);
+}
+
+bool slurm_is_auto(const struct attempt_spec *spec,
+                   const struct slurm_options *options)
+{
+    (void)spec;
+    return options->ask.mode == NULL;
 }
 
 void slurm_look_soon(struct slurm *slurm)

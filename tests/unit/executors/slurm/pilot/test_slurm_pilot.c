@@ -631,10 +631,80 @@ static void test_slurm_pilot__unwanted_ones_are_withdrawn(void **state)
     WAIT_FOR(drill, drill->slurm.submit_count == 1);
     fake_answer(&drill->slurm, 0, SLURM_DONE, 17);
     slurm_pilot.cancel(drill->pilots, flight);
-    pilots_scale(drill->pilots, 1000);
+    pilots_spare(drill->pilots, drill->pilots->spared_ms + 1000);
     assert_int_equal(drill->slurm.cancel_count, 0);
-    pilots_scale(drill->pilots, 60000);
+    pilots_spare(drill->pilots, drill->pilots->spared_ms + 60000);
     assert_int_equal(drill->slurm.cancelled_job, 17);
+}
+
+/* An idle pilot holds nodes, which the run itself may wait for. */
+static void idle_pilot(struct drill *drill)
+{
+    drill->slurm.options.silence_ms = 10 * WAIT_MS;
+    begin(drill);
+    say_ended(drill, 1);
+    say_ended(drill, 2);
+    WAIT_FOR(drill, drill->slurm.end_count == 2);
+    pilots_spare(drill->pilots, drill->pilots->spared_ms + 60000);
+    pilots_spare(drill->pilots, drill->pilots->spared_ms + 60000);
+    assert_int_equal(count_come(drill, AGENT_DRAIN), 0);
+    drill->pilots->spared_ms = drill->pilots->first->spare_ms = 0;
+}
+
+static void test_slurm_pilot__an_idle_one_ends_for_what_does_not_fit_it(
+    void **state)
+{
+    static const struct slurm_ask fast = {.constraint = "fast"};
+    struct drill *drill = *state;
+    struct slurm_flight *flight;
+
+    idle_pilot(drill);
+    flight = make_flight(drill, 3, false);
+    flight->request->spec.slurm = &fast;
+    assert_int_equal(slurm_pilot.start(drill->pilots, flight, NULL), START_OK);
+    WAIT_FOR(drill, drill->slurm.submit_count == 2);
+    fake_answer(&drill->slurm, 1, SLURM_DONE, 18);
+    WAIT_FOR(drill, drill->pilots->first->phase == PILOT_DRAINING);
+    assert_int_equal(count_come(drill, AGENT_DRAIN), 1);
+    assert_int_equal(drill->slurm.cancel_count, 0);
+}
+
+static void test_slurm_pilot__an_idle_one_ends_for_jobs_that_wait(void **state)
+{
+    struct drill *drill = *state;
+
+    idle_pilot(drill);
+    drill->slurm.has_queued = true;
+    WAIT_FOR(drill, drill->pilots->first->phase == PILOT_DRAINING);
+    assert_int_equal(count_come(drill, AGENT_DRAIN), 1);
+}
+
+/* A killed engine leaves idle pilots which no attempt names. */
+static void test_slurm_pilot__the_end_drains_what_nobody_has_met(void **state)
+{
+    struct drill *drill = *state;
+    char *left = fs_join(drill->slurm.folder, "smt-00000000-p7");
+
+    assert_int_equal(fs_make_directories(left, NULL), 0);
+    become_agent(drill, "smt-00000000-p7", 1);
+    close_mode(drill);
+    assert_int_equal(count_come(drill, AGENT_DRAIN), 1);
+    free(left);
+}
+
+/* What smtune chose a pilot for before it knew the cluster. */
+static void test_slurm_pilot__too_long_for_one_starts_again_as_a_job(
+    void **state)
+{
+    struct drill *drill = *state;
+    struct slurm_flight *flight = make_flight(drill, 1, false);
+
+    flight->request->spec.time_ms = 120000;
+    assert_int_equal(slurm_pilot.start(drill->pilots, flight, NULL), START_OK);
+    drill->partition.max_time_ms = 120000;
+    WAIT_FOR(drill, drill->slurm.end_count == 1);
+    assert_true(fake_end(&drill->slurm, 1)->is_displaced);
+    assert_int_equal(drill->slurm.submit_count, 0);
 }
 
 static void test_slurm_pilot__the_end_drains_all(void **state)
@@ -677,6 +747,10 @@ int main(void)
         DRILL(test_slurm_pilot__a_second_engine_takes_over),
         DRILL(test_slurm_pilot__strangers_are_taken_over_or_ended),
         DRILL(test_slurm_pilot__sick_nodes_are_reported),
+        DRILL(test_slurm_pilot__an_idle_one_ends_for_what_does_not_fit_it),
+        DRILL(test_slurm_pilot__an_idle_one_ends_for_jobs_that_wait),
+        DRILL(test_slurm_pilot__the_end_drains_what_nobody_has_met),
+        DRILL(test_slurm_pilot__too_long_for_one_starts_again_as_a_job),
         DRILL(test_slurm_pilot__on_avoided_nodes_take_no_more),
         DRILL(test_slurm_pilot__an_attempt_has_the_executors_time),
         DRILL(test_slurm_pilot__that_never_speak_are_not_tried_for_ever),

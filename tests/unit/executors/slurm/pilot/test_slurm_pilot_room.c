@@ -113,11 +113,14 @@ static struct pilot_plan plan(const struct attempt_spec *spec,
                               const struct slurm_partition *partition,
                               int units)
 {
+    const struct pilot_wish wish = {
+        .spec = spec,
+        .units = units,
+        .limit_ms = partition != NULL ? partition->max_time_ms : 0};
     struct pilot_plan result;
     struct err err;
 
-    assert_int_equal(pilot_plan(&result, spec, options, partition, units, &err),
-                     0);
+    assert_int_equal(pilot_plan(&result, &wish, options, partition, &err), 0);
     return result;
 }
 
@@ -169,6 +172,10 @@ static void test_slurm_pilot_room__its_time_is_the_partitions_or_enough(
     const struct attempt_spec longer = {.time_ms = 20 * MINUTE_MS,
                                         .grace_ms = 5000};
     const struct attempt_spec beyond = {.time_ms = HOUR_MS};
+    const struct pilot_wish wish = {
+        .spec = &beyond, .units = 4, .limit_ms = HOUR_MS};
+    const struct pilot_wish in_qos = {
+        .spec = &longer, .units = 4, .limit_ms = 20 * MINUTE_MS};
     struct pilot_plan result = plan(&none, &plain, &brief, 4);
     struct err err;
 
@@ -176,11 +183,43 @@ static void test_slurm_pilot_room__its_time_is_the_partitions_or_enough(
     assert_int_equal(result.time_ms, 10 * MINUTE_MS);
     assert_false(result.says_time);
     result = plan(&longer, &plain, &brief, 4);
-    assert_int_equal(result.time_ms, 20 * MINUTE_MS + 5000 + PILOT_MARGIN_MS);
+    assert_int_equal(result.time_ms, 21 * MINUTE_MS);
     assert_true(result.says_time);
-    assert_int_equal(pilot_plan(&result, &beyond, &plain, &brief, 4, &err), -1);
+    assert_int_equal(pilot_plan(&result, &wish, &plain, &brief, &err), -1);
     assert_non_null(
         strstr(err.text, "partition 'brief' allows at most 1h 00m"));
+    assert_int_equal(pilot_plan(&result, &in_qos, &plain, &brief, &err), -1);
+    assert_non_null(strstr(err.text, "the QOS allows at most 20m 00s"));
+}
+
+/* A pilot that asks for more than it needs waits longer for its turn. */
+static void test_slurm_pilot_room__asks_for_the_time_that_is_needed(
+    void **state)
+{
+    const struct slurm_partition daily = {
+        .name = batch, .node_cpus = 4, .default_time_ms = 24 * HOUR_MS};
+    const struct slurm_options long_ones = {.pilot_time_ms = 24 * HOUR_MS};
+    const struct attempt_spec minute = {.time_ms = MINUTE_MS, .grace_ms = 5000};
+    struct pilot_wish wish = {.spec = &minute, .units = 4, .rounds = 1};
+    struct pilot_plan result;
+
+    (void)state;
+    assert_int_equal(pilot_plan(&result, &wish, &plain, &daily, NULL), 0);
+    assert_int_equal(result.time_ms, 2 * MINUTE_MS);
+    assert_true(result.says_time);
+    wish.rounds = 30;
+    assert_int_equal(pilot_plan(&result, &wish, &plain, &daily, NULL), 0);
+    assert_int_equal(result.time_ms, 40 * MINUTE_MS);
+    wish.rounds = INT64_MAX;
+    assert_int_equal(pilot_plan(&result, &wish, &plain, &daily, NULL), 0);
+    assert_int_equal(result.time_ms, 24 * HOUR_MS);
+    assert_false(result.says_time);
+    wish.limit_ms = HOUR_MS;
+    assert_int_equal(pilot_plan(&result, &wish, &plain, &daily, NULL), 0);
+    assert_int_equal(result.time_ms, HOUR_MS);
+    assert_true(result.says_time);
+    assert_int_equal(pilot_plan(&result, &wish, &long_ones, &daily, NULL), 0);
+    assert_int_equal(result.time_ms, HOUR_MS);
 }
 
 int main(void)
@@ -197,6 +236,8 @@ int main(void)
         cmocka_unit_test(test_slurm_pilot_room__options_say_the_size),
         cmocka_unit_test(
             test_slurm_pilot_room__its_time_is_the_partitions_or_enough),
+        cmocka_unit_test(
+            test_slurm_pilot_room__asks_for_the_time_that_is_needed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
