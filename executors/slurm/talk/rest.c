@@ -95,13 +95,14 @@ static int check(const struct slurm_submission *submission, const json_t *body,
                  struct slurm_reply *reply)
 {
     const struct slurm_ask wanted = slurm_asked(submission);
+    const char *refused = slurm_rest_refused_extra(&wanted);
 
     reply->answer = SLURM_REFUSED;
-    if (wanted.extra_count > 0)
+    if (refused != NULL)
         snprintf(reply->text, sizeof(reply->text),
-                 "extra: '%.200s' is an option of sbatch, and slurmrestd does "
-                 "not accept it: use transport: commands",
-                 wanted.extra[0]);
+                 "extra: slurmrestd has no field for '%.200s': use transport: "
+                 "commands",
+                 refused);
     else if (body == NULL)
         snprintf(reply->text, sizeof(reply->text),
                  "the script or a path in '%.200s' is not UTF-8, and "

@@ -96,6 +96,11 @@ void slurm_rest_read_nodes(const struct fetch_answer *answer,
 void slurm_rest_read_clusters(const struct fetch_answer *answer,
                               struct slurm_site *site);
 
+/* The first option of `extra` that no field can express; NULL: all are. */
+const char *slurm_rest_refused_extra(const struct slurm_ask *ask);
+/* Sets what the words, a list of options that are not refused, ask for. */
+void slurm_rest_set_extra(json_t *job, const json_t *words, int version);
+
 /* The body of a submission, in the words of version 38; NULL where a path or
  * the script is no UTF-8, which JSON cannot say. */
 json_t *slurm_rest_job(const struct slurm_submission *submission);

@@ -101,6 +101,16 @@ static void set_after(json_t *job, int64_t after)
     free(text);
 }
 
+/* Of `extra`, until the version is known. */
+static json_t *words_of(const struct slurm_ask *ask)
+{
+    json_t *words = json_array();
+
+    for (size_t i = 0; i < ask->extra_count; i++)
+        json_array_append_new(words, json_from_text(ask->extra[i]));
+    return words;
+}
+
 json_t *slurm_rest_job(const struct slurm_submission *submission)
 {
     const struct slurm_ask ask = slurm_asked(submission);
@@ -134,6 +144,8 @@ json_t *slurm_rest_job(const struct slurm_submission *submission)
     set_after(job, submission->after);
     set_text(body, "script", submission->script);
     json_object_set_new(body, "job", job);
+    if (ask.extra_count > 0)
+        json_object_set_new(body, "extra", words_of(&ask));
     free(name);
     free(log);
     return body;
@@ -180,17 +192,12 @@ static void set_no_val(json_t *job, const char *key)
                                       "number", number));
 }
 
-/* Words of sbatch's options up to version 38, of the controller's own request
- * from then on. */
-json_t *slurm_rest_job_adapt(json_t *body, int version)
+/* In the words of the controller's own request. */
+static void adapt(json_t *job)
 {
-    enum { LAST_OF_OPTIONS = 38 };
-    json_t *job = json_object_get(body, "job");
     const json_t *nodes = json_object_get(job, "nodes");
     const json_t *gres = json_object_get(job, "gres");
 
-    if (version <= LAST_OF_OPTIONS)
-        return body;
     json_object_set_new(job, "environment",
                         pairs_of(json_object_get(job, "environment")));
     set_no_val(job, "memory_per_node");
@@ -213,5 +220,18 @@ json_t *slurm_rest_job_adapt(json_t *body, int version)
         json_object_set_new(job, "flags",
                             json_pack("[s]", "KILL_INVALID_DEPENDENCY"));
     json_object_del(job, "kill_on_invalid_dependency");
+}
+
+/* Words of sbatch's options up to version 38, of the controller's own request
+ * from then on. */
+json_t *slurm_rest_job_adapt(json_t *body, int version)
+{
+    enum { LAST_OF_OPTIONS = 38 };
+    json_t *job = json_object_get(body, "job");
+
+    if (version > LAST_OF_OPTIONS)
+        adapt(job);
+    slurm_rest_set_extra(job, json_object_get(body, "extra"), version);
+    json_object_del(body, "extra");
     return body;
 }

@@ -140,6 +140,89 @@ static void test_job__takes_variables_alone_from_the_environment(void **state)
     json_decref(body);
 }
 
+static void assert_extra(const char *word, int version, const char *expected)
+{
+    const char *const extra[] = {word};
+    const struct slurm_ask ask = {.extra = extra, .extra_count = 1};
+    struct slurm_submission it = least;
+    struct buf out = BUF_INIT;
+    json_t *body, *job;
+
+    it.ask = &ask;
+    assert_null(slurm_rest_refused_extra(&ask));
+    body = slurm_rest_job_adapt(slurm_rest_job(&it), version);
+    assert_null(json_object_get(body, "extra"));
+    job = json_object_get(body, "job");
+    for (const char *const *own =
+             (const char *const[]){"environment", "name", "standard_output",
+                                   "current_working_directory", "open_mode",
+                                   "no_requeue", "nodes", "tasks", "requeue",
+                                   NULL};
+         *own != NULL; own++)
+        json_object_del(job, *own);
+    json_print(job, &out);
+    assert_string_equal(buf_text(&out), expected);
+    buf_clear(&out);
+    json_decref(body);
+}
+
+static void test_job__says_options_of_sbatch_in_fields(void **state)
+{
+    (void)state;
+    assert_extra("--exclusive", 38, "{\"exclusive\":\"exclusive\"}");
+    assert_extra("--exclusive", 41, "{\"shared\":[\"none\"]}");
+    assert_extra("--exclusive=user", 41, "{\"shared\":[\"user\"]}");
+    assert_extra("--gres=gpu:a100:2,shard:1", 38,
+                 "{\"gres\":\"gpu:a100:2,shard:1\"}");
+    assert_extra("--gres=gpu:a100:2,shard:1", 41,
+                 "{\"tres_per_node\":\"gres/gpu:a100:2,gres/shard:1\"}");
+    assert_extra("--gpus-per-node=2", 41, "{\"tres_per_node\":\"gres/gpu:2\"}");
+    assert_extra("--mem-per-cpu=2G", 38, "{\"memory_per_cpu\":2048}");
+    assert_extra("--mem-per-cpu=1025K", 41,
+                 "{\"memory_per_cpu\":{\"set\":true,\"infinite\":false,"
+                 "\"number\":2}}");
+    assert_extra("--mail-type=fail,TIME_LIMIT_90", 41,
+                 "{\"mail_type\":[\"FAIL\",\"TIME=90%\"]}");
+    assert_extra("--mail-type=FAIL", 38, "{\"mail_type\":\"FAIL\"}");
+    assert_extra("--nice", 38, "{\"nice\":100}");
+    assert_extra("-wn[1-2]", 38, "{\"nodelist\":\"n[1-2]\"}");
+    assert_extra("-Lmatlab:2", 41, "{\"licenses\":\"matlab:2\"}");
+    assert_extra("-H", 41, "{\"hold\":true}");
+}
+
+static void test_job__memory_of_each_cpu_replaces_that_of_the_node(void **state)
+{
+    const char *const extra[] = {"--mem-per-cpu=1G"};
+    const struct slurm_ask ask = {.extra = extra, .extra_count = 1};
+    struct slurm_submission it = least;
+    json_t *body, *job;
+
+    (void)state;
+    it.ask = &ask;
+    it.memory_bytes = 1 << 30;
+    body = slurm_rest_job_adapt(slurm_rest_job(&it), 41);
+    job = json_object_get(body, "job");
+    assert_null(json_object_get(job, "memory_per_node"));
+    assert_non_null(json_object_get(job, "memory_per_cpu"));
+    json_decref(body);
+}
+
+static void test_job__refuses_options_without_a_field_by_name(void **state)
+{
+    static const char *const refused[] = {
+        "--begin=now+1hour", "--switches=1",   "--nice=much",
+        "--mem-per-cpu=2X",  "--mem-per-cpu=", "--hold=yes",
+        "--exclusive=topo",  "--gres="};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+        const char *const extra[] = {"--hold", refused[i]};
+        const struct slurm_ask ask = {.extra = extra, .extra_count = 2};
+
+        assert_string_equal(slurm_rest_refused_extra(&ask), refused[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +230,10 @@ int main(void)
         cmocka_unit_test(test_job__names_the_gpus_of_a_node),
         cmocka_unit_test(test_job__divides_its_tasks),
         cmocka_unit_test(test_job__is_said_as_utf8_alone),
+        cmocka_unit_test(test_job__says_options_of_sbatch_in_fields),
+        cmocka_unit_test(
+            test_job__memory_of_each_cpu_replaces_that_of_the_node),
+        cmocka_unit_test(test_job__refuses_options_without_a_field_by_name),
         cmocka_unit_test(test_job__takes_variables_alone_from_the_environment),
     };
 
