@@ -35,6 +35,10 @@ static void copy_site(struct slurm_site *site, const struct slurm_site *from)
         site->partitions[i] = from->partitions[i];
         site->partitions[i].name = mem_copy_string(from->partitions[i].name);
     }
+    site->qos = NULL;
+    site->qos_count = 0;
+    for (size_t i = 0; i < from->qos_count; i++)
+        slurm_site_add_qos(site, from->qos[i].name, from->qos[i].max_time_ms);
 }
 
 /* Less and less often, as whatever is asked of a controller that is mute. */

@@ -118,6 +118,27 @@ def test_the_limit_of_a_partition(smtune, workflow, cluster, transport, mode):
     assert smtune.json("status", "w")["state"] == "succeeded"
 
 
+@pytest.mark.cluster("accounting")
+@pytest.mark.parametrize("mode", ["auto", "job", "pilot"])
+def test_the_limit_of_a_qos(smtune, workflow, cluster, transport, mode):
+    """A QOS of five minutes, beyond which a job would wait for ever: a pilot
+    asks for no more, and a trial of all that time gets a job."""
+    cluster.ok("sacctmgr", "-iQ", "modify", "qos", "few", "set", "MaxWall=5")
+    try:
+        engine = smtune.start("run", workflow({
+            "t": {"shell": "true", "resources": {
+                "time": "3m" if mode == "pilot" else "5m", "mode": mode,
+                "extra": ["--hold"]}}},
+            executor={"qos": "few", "pilot": {"time": "1h"}}))
+        wait_until(lambda: cluster.ours(), 20)
+        assert [limit_s(job) for job in cluster.ours()] == [300]
+        cluster.ok("scontrol", "release", cluster.ours()[0]["id"])
+        assert engine.wait(60) == 0
+    finally:
+        cluster.ok("sacctmgr", "-iQ", "modify", "qos", "few", "set",
+                   "MaxWall=-1")
+
+
 @pytest.mark.parametrize("with_listing", [False, True])
 def test_a_pilot_that_a_killed_engine_left(smtune, workflow, cluster,
                                            with_listing):

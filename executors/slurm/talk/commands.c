@@ -343,6 +343,18 @@ static void answer_site(struct request *request, struct slurm_reply *reply,
     request_remove(request);
 }
 
+/* Limits of QOS are good to know, and no more. */
+static void take_qos(struct request *request,
+                     const struct command_result *result,
+                     const struct slurm_reply *reply)
+{
+    struct slurm_reply done = {.answer = SLURM_DONE};
+
+    if (reply->answer == SLURM_DONE)
+        slurm_site_take_qos(&request->found, result->output);
+    answer_site(request, &done, true);
+}
+
 static void take_nodes(struct request *request,
                        const struct command_result *result,
                        const struct slurm_reply *reply)
@@ -351,8 +363,18 @@ static void take_nodes(struct request *request,
     bool is_understood = own.answer == SLURM_DONE &&
                          slurm_site_take_nodes(&request->found, result->output,
                                                result->output_length) == 0;
+    struct slurm_words words = {0};
 
-    answer_site(request, &own, is_understood);
+    if (!is_understood || !request->found.has_accounting) {
+        answer_site(request, &own, is_understood);
+        return;
+    }
+    request->take = take_qos;
+    slurm_words_add(&words, "scontrol");
+    slurm_words_add(&words, "show");
+    slurm_words_add(&words, "assoc_mgr");
+    slurm_words_add(&words, "flags=qos");
+    request_start(request, SCONTROL, &words, NULL);
 }
 
 static void take_config(struct request *request,

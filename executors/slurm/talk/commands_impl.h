@@ -49,6 +49,10 @@ int slurm_site_take_config(struct slurm_site *site, const char *text);
 void slurm_site_words(struct slurm_words *words);
 int slurm_site_take_nodes(struct slurm_site *site, char *text, size_t length);
 
+/* Of what `scontrol show assoc_mgr flags=qos` prints: the limits of time of
+ * each QOS. */
+void slurm_site_take_qos(struct slurm_site *site, const char *text);
+
 /* Our environment without what would speak to Slurm's commands in the user's
  * place, NULL-ended; the caller's to free, with each of its strings. The first
  * is for those that list alone. */

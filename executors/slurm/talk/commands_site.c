@@ -161,3 +161,30 @@ int slurm_site_take_nodes(struct slurm_site *site, char *text, size_t length)
     }
     return 0;
 }
+
+/* -- scontrol show assoc_mgr: "QOS=name(1)", and below it its limits --------*/
+
+void slurm_site_take_qos(struct slurm_site *site, const char *text)
+{
+    enum { MINUTE_MS = 60000 };
+    const char *line = text;
+    char *name = NULL;
+
+    while (line != NULL) {
+        const char *limit = line + strspn(line, " ");
+
+        if (strncmp(line, "QOS=", 4) == 0) {
+            free(name);
+            name = mem_copy_bytes(line + 4, strcspn(line + 4, "(\n"));
+        } else if (name != NULL && strncmp(limit, "MaxWallPJ=", 10) == 0) {
+            slurm_site_add_qos(site, name,
+                               (int64_t)to_count(limit + 10) * MINUTE_MS);
+            free(name);
+            name = NULL;
+        }
+        line = strchr(line, '\n');
+        if (line != NULL)
+            line++;
+    }
+    free(name);
+}

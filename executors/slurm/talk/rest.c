@@ -213,6 +213,15 @@ static void answer_site(struct asked *asked)
     rest_asked_destroy(asked);
 }
 
+static void on_qos(void *user, int version, const struct fetch_answer *answer)
+{
+    struct asked *asked = user;
+
+    (void)version;
+    slurm_rest_read_qos(answer, &asked->site);
+    answer_site(asked);
+}
+
 static void on_clusters(void *user, int version,
                         const struct fetch_answer *answer)
 {
@@ -220,7 +229,10 @@ static void on_clusters(void *user, int version,
 
     (void)version;
     slurm_rest_read_clusters(answer, &asked->site);
-    answer_site(asked);
+    if (asked->site.has_accounting)
+        get(asked, true, "qos", on_qos);
+    else
+        answer_site(asked);
 }
 
 static void on_nodes(void *user, int version, const struct fetch_answer *answer)

@@ -96,6 +96,10 @@ void slurm_rest_read_nodes(const struct fetch_answer *answer,
 void slurm_rest_read_clusters(const struct fetch_answer *answer,
                               struct slurm_site *site);
 
+/* Of the accounting's /qos: their limits of time. */
+void slurm_rest_read_qos(const struct fetch_answer *answer,
+                         struct slurm_site *site);
+
 /* The first option of `extra` that no field can express; NULL: all are. */
 const char *slurm_rest_refused_extra(const struct slurm_ask *ask);
 /* Sets what the words, a list of options that are not refused, ask for. */

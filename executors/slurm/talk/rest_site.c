@@ -140,3 +140,25 @@ void slurm_rest_read_clusters(const struct fetch_answer *answer,
     }
     json_decref(body);
 }
+
+void slurm_rest_read_qos(const struct fetch_answer *answer,
+                         struct slurm_site *site)
+{
+    enum { MINUTE_MS = 60000 };
+    struct slurm_reply reply;
+    int64_t number;
+    json_t *body = slurm_rest_judge(answer, NULL, &number, &reply);
+    const json_t *list =
+        either(json_object_get(body, "qos"), json_object_get(body, "QOS"));
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *qos = json_array_get(list, i);
+        const json_t *limits = slurm_rest_inner(qos, "limits", "max");
+        const json_t *per = slurm_rest_inner(limits, "wall_clock", "per");
+
+        slurm_site_add_qos(
+            site, slurm_rest_text(json_object_get(qos, "name")),
+            slurm_rest_time_ms(json_object_get(per, "job"), MINUTE_MS));
+    }
+    json_decref(body);
+}

@@ -11,6 +11,9 @@ void slurm_site_clear(struct slurm_site *site)
 {
     for (size_t i = 0; i < site->partition_count; i++)
         free(site->partitions[i].name);
+    for (size_t i = 0; i < site->qos_count; i++)
+        free(site->qos[i].name);
+    free(site->qos);
     free(site->partitions);
     free(site->version);
     buf_clear(&site->nodes);
@@ -36,8 +39,24 @@ int64_t slurm_site_time_ms(const struct slurm_site *site, const char *partition,
 {
     const struct slurm_partition *place = slurm_site_partition(site, partition);
 
-    (void)qos;
-    return place != NULL ? place->max_time_ms : 0;
+    int64_t most_ms = place != NULL ? place->max_time_ms : 0;
+
+    for (size_t i = 0; qos != NULL && i < site->qos_count; i++) {
+        int64_t its_ms = site->qos[i].max_time_ms;
+
+        if (strcmp(site->qos[i].name, qos) == 0 && its_ms > 0 &&
+            (most_ms == 0 || its_ms < most_ms))
+            most_ms = its_ms;
+    }
+    return most_ms;
+}
+
+void slurm_site_add_qos(struct slurm_site *site, const char *name,
+                        int64_t max_time_ms)
+{
+    site->qos = mem_resize(site->qos, site->qos_count + 1, sizeof(*site->qos));
+    site->qos[site->qos_count++] =
+        (struct slurm_qos){mem_copy_string(name), max_time_ms};
 }
 
 void slurm_site_set_default(struct slurm_site *site, const char *name)

@@ -22,6 +22,11 @@ struct slurm_partition {
     int64_t max_time_ms;     /* 0: no limit */
 };
 
+struct slurm_qos {
+    char *name;
+    int64_t max_time_ms; /* of a job; 0: no limit */
+};
+
 struct slurm_site {
     char *version;      /* "22.05.8" */
     char *cluster;      /* its name */
@@ -32,6 +37,8 @@ struct slurm_site {
     struct buf nodes; /* their names, "n[1-3],n4" (host_list.h), some twice */
     struct slurm_partition *partitions; /* [partition_count] */
     size_t partition_count;
+    struct slurm_qos *qos; /* [qos_count], where accounting has them */
+    size_t qos_count;
 };
 
 void slurm_site_clear(struct slurm_site *site);
@@ -40,7 +47,7 @@ void slurm_site_clear(struct slurm_site *site);
 const struct slurm_partition *slurm_site_partition(
     const struct slurm_site *site, const char *name);
 
-/* The longest time that a job of this partition and QOS (NULL: the defaults)
+/* The longest time that a job of this partition and QOS (NULL: none named)
  * may ask for; 0: no limit, or none that is known. */
 int64_t slurm_site_time_ms(const struct slurm_site *site, const char *partition,
                            const char *qos);
@@ -53,6 +60,8 @@ void slurm_site_set_default(struct slurm_site *site, const char *name);
  * one is made. */
 struct slurm_partition *slurm_site_add(struct slurm_site *site,
                                        const char *name);
+void slurm_site_add_qos(struct slurm_site *site, const char *name,
+                        int64_t max_time_ms);
 /* Names of nodes, as Slurm prints them. */
 void slurm_site_add_nodes(struct slurm_site *site, const char *names);
 /* So many nodes of a kind; gres as Slurm prints it, "gpu:a100:4(S:0-1)". */

@@ -153,9 +153,35 @@ static void test_clusters__say_whether_there_is_accounting(void **state)
     }
 }
 
+static void test_qos__are_told_in_several_ways(void **state)
+{
+    static const char *const bodies[] = {
+        "{\"QOS\": [{\"name\": \"few\", \"limits\": {\"max\": "
+        "{\"wall_clock\": {\"per\": {\"job\": 5}}}}}, {\"name\": \"all\", "
+        "\"limits\": {\"max\": {\"wall_clock\": {\"per\": {\"job\": "
+        "null}}}}}]}",
+        "{\"qos\": [{\"name\": \"few\", \"limits\": {\"max\": "
+        "{\"wall_clock\": {\"per\": {\"job\": {\"set\": true, \"infinite\": "
+        "false, \"number\": 5}}}}}}, {\"name\": \"all\"}]}"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
+        const struct fetch_answer answer = said(200, bodies[i]);
+        struct slurm_site site = {0};
+
+        slurm_rest_read_qos(&answer, &site);
+        assert_int_equal(site.qos_count, 2);
+        assert_int_equal(slurm_site_time_ms(&site, NULL, "few"), 300000);
+        assert_int_equal(slurm_site_time_ms(&site, NULL, "all"), 0);
+        assert_int_equal(slurm_site_time_ms(&site, NULL, NULL), 0);
+        slurm_site_clear(&site);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_qos__are_told_in_several_ways),
         cmocka_unit_test(test_partitions__are_told_in_several_ways),
         cmocka_unit_test(test_partitions__that_are_none_are_no_answer),
         cmocka_unit_test(test_nodes__are_counted_where_they_are),
