@@ -49,13 +49,21 @@ static void ask_again(struct slurm *slurm)
         backoff_next_ms(&slurm->describe_wait_ms, AGAIN_MIN_MS, AGAIN_MAX_MS);
 }
 
+/* By any answer: a limit of requests is one. */
+static void note_reached(struct slurm *slurm)
+{
+    slurm->is_reached = true;
+    slurm_file_write(slurm->names.folder, "reached", "", NULL);
+}
+
 static void on_site(void *user, const struct slurm_reply *reply,
                     const struct slurm_site *site)
 {
     struct slurm *slurm = user;
 
     if (reply->answer != SLURM_DONE) {
-        slurm->is_reached |= reply->answer == SLURM_LATER;
+        if (reply->answer == SLURM_LATER)
+            note_reached(slurm);
         snprintf(slurm->silence, sizeof(slurm->silence), "%s", reply->text);
         ask_again(slurm);
         return;
@@ -90,8 +98,7 @@ bool slurm_is_unreached(struct slurm *slurm, int64_t now_ms, struct err *err)
     if (slurm->is_reached)
         return false;
     if (slurm->has_site || slurm->watch.heard_ms != 0) {
-        slurm->is_reached = true;
-        slurm_file_write(slurm->names.folder, "reached", "", NULL);
+        note_reached(slurm);
         return false;
     }
     if (now_ms - slurm->opened_ms < UNREACHED_MS)

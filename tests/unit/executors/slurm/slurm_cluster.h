@@ -56,7 +56,8 @@ struct cluster {
     struct cluster_answer answers[CLUSTER_ANSWERS_MAX];
     size_t answer_count;
     /* What the next requests of a kind get. */
-    enum slurm_answer submit_answer, list_answer, cancel_answer;
+    enum slurm_answer submit_answer, list_answer, cancel_answer,
+        describe_answer;
     bool loses_jobs; /* a submission without an answer was none */
     bool has_accounting, ignores_cancels;
     int array_max;
@@ -227,10 +228,10 @@ static void cluster_describe(struct slurm_transport *transport,
                                     .cluster = name,
                                     .array_max = cluster.array_max,
                                     .has_accounting = cluster.has_accounting};
-    const struct slurm_reply reply = {.answer = SLURM_DONE};
+    const struct slurm_reply reply = {.answer = cluster.describe_answer};
 
     (void)transport;
-    done(user, &reply, &site);
+    done(user, &reply, reply.answer == SLURM_DONE ? &site : NULL);
 }
 
 static void cluster_on_closed(uv_handle_t *handle)

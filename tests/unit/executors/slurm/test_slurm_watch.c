@@ -73,11 +73,32 @@ static void test_slurm_watch__few_requests_for_many(void **state)
     close_cluster(&bench);
 }
 
+/* A later engine, to which nothing answers, goes by that. */
+static void test_slurm_watch__a_limit_of_requests_is_an_answer(void **state)
+{
+    struct bench bench;
+    char *path;
+
+    (void)state;
+    open_cluster(&bench);
+    bench_close(&bench);
+    path = fs_join(state_directory, "slurm/reached");
+    unlink(path);
+    cluster.describe_answer = SLURM_LATER;
+    cluster.list_answer = SLURM_SILENT;
+    bench_open(&bench, &slurm_executor_options);
+    pass(&bench, 10 * POLL_MS, 0);
+    assert_true(fs_exists(path));
+    free(path);
+    close_cluster(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_slurm_watch__a_mute_controller_says_nothing),
         cmocka_unit_test(test_slurm_watch__less_often_where_nothing_changes),
+        cmocka_unit_test(test_slurm_watch__a_limit_of_requests_is_an_answer),
         cmocka_unit_test(test_slurm_watch__few_requests_for_many),
     };
 
