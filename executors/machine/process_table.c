@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/compiler.h"
 #include "base/count.h"
 #include "base/mem.h"
 
@@ -299,6 +300,41 @@ static bool is_of_podman(const struct process_table *table,
     return false;
 }
 
+/* Programs that pass a signal on to what they have started. */
+static bool passes_on(const char *status, int signal_number)
+{
+    static const char *const names[] = {
+        "Name:\tsmtune\n",  "Name:\tmpirun\n",        "Name:\tmpiexec\n",
+        "Name:\torterun\n", "Name:\tprterun\n",       "Name:\tprun\n",
+        "Name:\tprte\n",    "Name:\tmpiexec.hydra\n",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (has_name(status, names[i]))
+            return heeds(status, signal_number);
+    }
+    return false;
+}
+
+/* Whether it gets the signal from a process above it, too. */
+static bool is_told_from_above(const struct process_table *table,
+                               const struct process *process, int signal_number)
+{
+    const struct process *above = process_table_find(table, process->parent);
+
+    for (size_t i = 0;
+         i < table->count && above != NULL && above->owner == process->owner;
+         i++) {
+        char status[STATUS_MAX];
+
+        read_status(above->pid, status);
+        if (passes_on(status, signal_number))
+            return true;
+        above = process_table_find(table, above->parent);
+    }
+    return false;
+}
+
 static bool is_to_warn(const struct process_table *table,
                        const struct process *process, int signal_number)
 {
@@ -307,7 +343,8 @@ static bool is_to_warn(const struct process_table *table,
     read_status(process->pid, status);
     return heeds(status, signal_number) &&
            !is_srun_of_launch(process, status) && !is_of_apptainer(status) &&
-           !is_of_podman(table, process);
+           !is_of_podman(table, process) &&
+           !is_told_from_above(table, process, signal_number);
 }
 
 size_t process_table_warn(const struct process_table *table, const void *owner,

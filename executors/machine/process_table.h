@@ -59,7 +59,8 @@ size_t process_signal_descendants(pid_t ancestor, int signal_number);
 
 /* Sends a signal to those living processes of an owner in the table that handle
  * it, or block it so that they can ask for it: to others it might be the end.
- * Returns their number. */
+ * Those below smtune launch or mpirun get it from there alone, where that
+ * handles it. Returns their number. */
 size_t process_table_warn(const struct process_table *table, const void *owner,
                           int signal_number);
 

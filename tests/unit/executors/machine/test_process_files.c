@@ -437,6 +437,48 @@ static void test_warning__spares_the_srun_of_a_launch_alone(void **state)
     assert_false(is_warned(srun, "Name:\tsmtune\n"));
 }
 
+/* A process that heeds it below one that has that status. */
+static size_t warn_below(const char *above, bool is_same_owner)
+{
+    static const char status[] = "Name:\tpython3\nSigCgt:\t0000000000000200\n";
+    struct process_table table = {NULL, 0, 0};
+    pid_t rank = start_child(), launcher = start_child();
+    size_t warned;
+    int owner, other;
+
+    put_stat(launcher, 'S', NOBODY, launcher);
+    put_of(launcher, "status", above);
+    put_stat(rank, 'S', launcher, rank);
+    put_of(rank, "status", status);
+    assert_int_equal(process_table_read(&table), 0);
+    process_table_find(&table, rank)->owner = &owner;
+    process_table_find(&table, launcher)->owner =
+        is_same_owner ? &owner : &other;
+    warned = process_table_warn(&table, &owner, SIGUSR1);
+    process_table_clear(&table);
+    kill(rank, SIGKILL);
+    kill(launcher, SIGKILL);
+    assert_int_equal(waitpid(rank, NULL, 0), rank);
+    assert_int_equal(waitpid(launcher, NULL, 0), launcher);
+    return warned;
+}
+
+static void test_warning__is_left_to_who_passes_it_on(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        warn_below("Name:\tbash\nSigCgt:\t0000000000000200\n", true), 2);
+    assert_int_equal(
+        warn_below("Name:\tsmtune\nSigCgt:\t0000000000000200\n", true), 1);
+    assert_int_equal(
+        warn_below("Name:\tmpirun\nSigCgt:\t0000000000000200\n", true), 1);
+    /* it does not handle it, so it passes nothing on */
+    assert_int_equal(
+        warn_below("Name:\tsmtune\nSigCgt:\t0000000000000000\n", true), 1);
+    assert_int_equal(
+        warn_below("Name:\tsmtune\nSigCgt:\t0000000000000200\n", false), 1);
+}
+
 static void test_warning__spares_the_dead_and_strangers(void **state)
 {
     static const char status[] = "Name:\ta\nSigCgt:\t0000000000000200\n";
@@ -517,6 +559,7 @@ int main(void)
         IN_FOLDER(test_signal__to_descendants_counts_the_living),
         IN_FOLDER(test_warning__goes_to_those_that_heed_it),
         IN_FOLDER(test_warning__spares_the_srun_of_a_launch_alone),
+        IN_FOLDER(test_warning__is_left_to_who_passes_it_on),
         IN_FOLDER(test_warning__spares_the_dead_and_strangers),
         IN_FOLDER(test_children__are_unknown_without_a_list),
         IN_FOLDER(test_children__are_those_of_the_list),
