@@ -28,12 +28,13 @@
 #include "orchestrator/ranks/seat.h"
 #include "orchestrator/ranks/step.h"
 #include "orchestrator/spec/experiment/job_spec.h"
+#include "orchestrator/spec/experiment/signal_name.h"
 
 enum { TAIL_LINES = 10, DEFAULT_GRACE_MS = 30000 };
 
 struct options {
     int64_t tasks, nodes;
-    const char *logs, *in_step;
+    const char *logs, *in_step, *warning;
     struct opt_duration grace;
     bool tag, split_gpus, pin;
 };
@@ -55,6 +56,10 @@ static const struct opt opts[] = {
      "run each rank on its share of the CPUs (on one node)", 0, NULL},
     {"grace", 0, OPT_DURATION, offsetof(struct options, grace), "TIME",
      "time from SIGTERM to SIGKILL (30s)", 0, NULL},
+    {"warning", 0, OPT_TEXT, offsetof(struct options, warning), "SIGNAL",
+     "signal that warns the ranks of their end; after it, no rank is stopped "
+     "because another one exits",
+     0, NULL},
     {"in-step", 0, OPT_TEXT, offsetof(struct options, in_step), "[HOST]:PORT",
      "run one rank in a step of srun; launch itself uses this", 0, NULL},
     {0},
@@ -98,6 +103,8 @@ static void describe(const struct rank_failure *failure, struct buf *out)
     else
         buf_printf(out, "was killed by signal %d%s%s", failure->signal,
                    name != NULL ? ", SIG" : "", name != NULL ? name : "");
+    if (failure->was_warned)
+        buf_add_string(out, " after the warning");
     if (failure->others > 0)
         buf_printf(out, "; the other%s stopped because of it",
                    failure->others > 1 ? "s were" : " was");
@@ -112,7 +119,7 @@ static void on_failed(void *user, const struct rank_failure *failure)
     if (cli->quiet)
         return;
     describe(failure, &text);
-    if (failure->tail[0] != '\0') {
+    if (failure->tail[0] != '\0' && !failure->was_warned) {
         buf_printf(&text, "smtune: the last output of rank %d:\n",
                    failure->rank);
         add_tail(failure->rank, failure->tail, &text);
@@ -129,6 +136,14 @@ static void on_log_lost(void *user, const struct err *why)
 
 /* ---- the command ---- */
 
+/* The number of --warning; 0: there is none, -1: it names none. */
+static int find_warning(const struct options *given)
+{
+    int number = given->warning != NULL ? signal_find(given->warning) : 0;
+
+    return signal_can_be_handled(number) ? number : -1;
+}
+
 static int check(const struct options *given, struct err *err)
 {
     if (given->tasks == 0 && given->in_step == NULL)
@@ -138,6 +153,11 @@ static int check(const struct options *given, struct err *err)
         return err_set(err, ERR_USAGE,
                        "--tasks: %" PRId64 " is out of range: at most %d",
                        given->tasks, RANK_GROUP_MAX);
+    if (find_warning(given) < 0)
+        return err_set(err, ERR_USAGE,
+                       "--warning: '%s' is not a signal that a program can "
+                       "handle, such as USR2",
+                       given->warning);
     return 0;
 }
 
@@ -163,7 +183,7 @@ static int find_nodes(const struct options *given, struct err *err)
     return (int)nodes;
 }
 
-static int run_here(const struct cli *cli, const struct options *given,
+static int run_here(const struct options *given,
                     struct rank_group_options *ranks, int *status,
                     struct err *err)
 {
@@ -171,15 +191,12 @@ static int run_here(const struct cli *cli, const struct options *given,
     ranks->split_gpus = given->split_gpus;
     ranks->pins = given->pin && given->in_step == NULL;
     ranks->tag = given->tag;
-    ranks->log_directory = given->logs;
-    ranks->failed = on_failed;
     ranks->log_lost = on_log_lost;
-    ranks->user = (void *)(uintptr_t)cli;
     return rank_group_run(ranks, status, err);
 }
 
 /* As one rank of a step. */
-static int run_in_step(const struct cli *cli, const struct options *given,
+static int run_in_step(const struct options *given,
                        const struct rank_group_options *ranks, int *status,
                        struct err *err)
 {
@@ -197,7 +214,7 @@ static int run_in_step(const struct cli *cli, const struct options *given,
         return err_prefix(err, "--in-step");
     one.tasks = 1;
     one.meeting = &meeting;
-    return run_here(cli, given, &one, status, err);
+    return run_here(given, &one, status, err);
 }
 
 /* What each task of the step executes: this command again. */
@@ -210,13 +227,15 @@ static char **create_task(const struct options *given, const char *place,
 
     while (argv[operands] != NULL)
         operands++;
-    words = mem_array(operands + 9, sizeof(*words));
+    words = mem_array(operands + 10, sizeof(*words));
     words[count++] = fs_join(folder, "smtune");
     words[count++] = mem_copy_string("launch");
     words[count++] = mem_printf("--in-step=%s", place);
     words[count++] = mem_printf("--grace=%" PRId64 "ms", grace_ms);
     if (given->logs != NULL)
         words[count++] = mem_printf("--logs=%s", given->logs);
+    if (given->warning != NULL)
+        words[count++] = mem_printf("--warning=%s", given->warning);
     if (given->tag)
         words[count++] = mem_copy_string("--tag");
     if (given->split_gpus)
@@ -238,6 +257,10 @@ static int run_step(const struct options *given, int nodes,
         .nodes = nodes,
         .tasks_per_node = rank_seat_share(nodes, ranks->tasks),
         .grace_ms = ranks->grace_ms,
+        .warning = ranks->warning,
+        .log_directory = ranks->log_directory,
+        .failed = ranks->failed,
+        .user = ranks->user,
     };
     char host[RANK_ADDRESS_MAX];
     char **words;
@@ -263,6 +286,10 @@ static int exec_launch(const struct cli *cli, const void *options,
     struct rank_group_options ranks = {
         .tasks = (int)given->tasks,
         .grace_ms = given->grace.is_given ? given->grace.ms : DEFAULT_GRACE_MS,
+        .warning = find_warning(given),
+        .log_directory = given->logs,
+        .failed = on_failed,
+        .user = (void *)(uintptr_t)cli,
     };
     int status = 0, nodes = 1, result = 0;
     char **argv;
@@ -273,15 +300,18 @@ static int exec_launch(const struct cli *cli, const void *options,
         nodes = find_nodes(given, err);
     if (nodes < 0)
         return -1;
+    if (nodes > 1 && given->warning != NULL && given->logs == NULL)
+        return err_set(err, ERR_USAGE,
+                       "launch: --warning on several nodes needs --logs DIR");
     argv = mem_array((size_t)count + 1, sizeof(*argv));
     memcpy(argv, operands, (size_t)count * sizeof(*argv));
     ranks.argv = argv;
     if (given->in_step != NULL)
-        result = run_in_step(cli, given, &ranks, &status, err);
+        result = run_in_step(given, &ranks, &status, err);
     else if (nodes > 1)
         result = run_step(given, nodes, &ranks, &status, err);
     else
-        result = run_here(cli, given, &ranks, &status, err);
+        result = run_here(given, &ranks, &status, err);
     free(argv);
     return result != 0 ? -1 : status;
 }
@@ -306,7 +336,9 @@ const struct cmd cmd_launch = {
                "with 128 + N after signal N. SIGINT, SIGTERM and SIGHUP "
                "are passed to the ranks. The third signal, or the end of "
                "the grace period, kills all ranks with all their "
-               "processes.\n\n"
+               "processes. SIGUSR1, SIGUSR2 and the signal of --warning go to "
+               "the processes that handle them. After --warning, smtune waits "
+               "for all ranks, so that each can save.\n\n"
                "In a Slurm allocation of several nodes, srun distributes "
                "the ranks over the nodes. LOCAL_RANK and LOCAL_WORLD_SIZE "
                "count the ranks of the node, MASTER_ADDR is the first "

@@ -231,11 +231,12 @@ static int start_on_tty(struct launch *launch, struct err *err)
 
 /* Puts `smtune launch` in front of the words. */
 static void start_as_ranks(struct launch *launch,
-                           const struct resources *resources)
+                           const struct launch_order *order)
 {
+    const struct resources *resources = order->resources;
     char *folder = fs_program_directory();
     int nodes = resources->nodes > 1 ? resources->nodes : 1;
-    char *before[9];
+    char *before[10];
     size_t count = 0;
 
     before[count++] = fs_join(folder, "smtune");
@@ -248,6 +249,8 @@ static void start_as_ranks(struct launch *launch,
         before[count++] = mem_copy_string("--pin");
     if (resources->splits_gpus)
         before[count++] = mem_copy_string("--split-gpus");
+    if (order->warn_signal != 0)
+        before[count++] = mem_printf("--warning=%d", order->warn_signal);
     before[count++] = mem_copy_string("--");
     put_in_front(launch, before, count);
     free(folder);
@@ -283,6 +286,7 @@ static void fill_spec(struct launch *launch, const struct launch_site *site,
     spec->avoid = (const char *const *)order->avoid;
     spec->warn_signal = order->warn_signal;
     spec->warn_before_ms = order->warn_before_ms;
+    spec->link_exits = order->link_exits;
 }
 
 static void set_environment(struct launch *launch,
@@ -380,7 +384,7 @@ struct launch *launch_create(const struct launch_site *site,
         return NULL;
     }
     if (order->resources->tasks > 1)
-        start_as_ranks(launch, order->resources);
+        start_as_ranks(launch, order);
     if (order->words == NULL)
         launch->argv = setup_words(order->task, launch->conda, launch->argv,
                                    launch->directory);

@@ -19,6 +19,7 @@
 #include "orchestrator/ranks/env.h"
 #include "orchestrator/ranks/output.h"
 #include "orchestrator/ranks/spawn.h"
+#include "orchestrator/ranks/warned.h"
 
 /*
  * All that happens leads to go_on(), which does what is due. While ranks live,
@@ -42,6 +43,15 @@ enum {
 
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
+static bool is_passed_on(int signal_number)
+{
+    for (size_t i = 0; i < ARRAY_LEN(passed_on); i++) {
+        if (passed_on[i] == signal_number)
+            return true;
+    }
+    return false;
+}
+
 struct rank {
     pid_t pid; /* 0: it does not run */
     struct env_list environment;
@@ -54,6 +64,7 @@ struct rank_group {
     struct rank *items; /* [tasks] */
     int living;
     bool is_ending;   /* SIGTERM or another signal was sent to them */
+    bool is_warned;   /* of their end, before it */
     int64_t kill_ms;  /* monotonic: when they are killed; 0: not */
     int signal;       /* the first one from outside that ends them; 0: none */
     int signal_count; /* how many of those came */
@@ -68,7 +79,8 @@ struct rank_group {
     uv_timer_t timer;
     uv_signal_t child;
     uv_signal_t signals[ARRAY_LEN(passed_on)];
-    uv_poll_t orders; /* on standard input, of one rank of many */
+    uv_signal_t warning; /* where that is another one */
+    uv_poll_t orders;    /* on standard input, of one rank of many */
     bool has_orders;
     bool is_ordered; /* to end, by whoever started them all */
     bool has_waited; /* for an order that it may have ended of */
@@ -87,13 +99,23 @@ static void signal_groups(struct rank_group *ranks, int signal_number)
     }
 }
 
-/* To the ranks alone: what they started may die of it. */
-static void signal_ranks(struct rank_group *ranks, int signal_number)
+/* To those processes of a rank that handle it: the others may die of it. */
+static void warn_ranks(struct rank_group *ranks, int signal_number)
 {
+    struct process_table table = {NULL, 0, 0};
+
+    process_table_read(&table);
     for (int i = 0; i < ranks->options->tasks; i++) {
-        if (ranks->items[i].pid != 0)
-            kill(ranks->items[i].pid, signal_number);
+        struct process *process =
+            process_table_find(&table, ranks->items[i].pid);
+
+        if (process != NULL)
+            process->owner = &ranks->items[i];
     }
+    process_table_hand_down(&table);
+    for (int i = 0; i < ranks->options->tasks; i++)
+        process_table_warn(&table, &ranks->items[i], signal_number);
+    process_table_clear(&table);
 }
 
 static void begin_ending(struct rank_group *ranks)
@@ -105,7 +127,8 @@ static void begin_ending(struct rank_group *ranks)
     ranks->kill_ms = clock_monotonic_ms() + ranks->options->grace_ms;
 }
 
-/* The first that fails decides; those after it mostly fail because of it. */
+/* The first that fails decides; those after it mostly fail because of it. After
+ * the warning each ends for itself: others may be at their checkpoints. */
 static void fail(struct rank_group *ranks, const struct rank_failure *failure,
                  int status)
 {
@@ -114,6 +137,10 @@ static void fail(struct rank_group *ranks, const struct rank_failure *failure,
     ranks->has_failed = true;
     ranks->status = status;
     ranks->failure = *failure;
+    if (ranks->is_warned && !ranks->is_ending) {
+        ranks->failure.was_warned = true;
+        return;
+    }
     if (ranks->options->meeting == NULL)
         ranks->failure.others = ranks->living;
     else
@@ -205,13 +232,15 @@ static void wait_for_ranks(struct rank_group *ranks)
 }
 
 /* Its status is to be heard, and Slurm ends all tasks when one has failed. */
-static void hear_no_more(void)
+static void hear_no_more(int warning)
 {
     sigset_t set;
 
     sigemptyset(&set);
     for (size_t i = 0; i < ARRAY_LEN(passed_on); i++)
         sigaddset(&set, passed_on[i]);
+    if (warning != 0)
+        sigaddset(&set, warning);
     sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
@@ -220,12 +249,13 @@ static void close_all(struct rank_group *ranks)
     if (uv_is_closing((uv_handle_t *)&ranks->timer))
         return;
     if (ranks->options->meeting != NULL)
-        hear_no_more();
+        hear_no_more(ranks->options->warning);
     rank_outputs_close(ranks->outputs);
     uv_close((uv_handle_t *)&ranks->timer, NULL);
     uv_close((uv_handle_t *)&ranks->child, NULL);
     for (size_t i = 0; i < ARRAY_LEN(passed_on); i++)
         uv_close((uv_handle_t *)&ranks->signals[i], NULL);
+    uv_close((uv_handle_t *)&ranks->warning, NULL);
     if (ranks->has_orders)
         uv_close((uv_handle_t *)&ranks->orders, NULL);
 }
@@ -235,7 +265,7 @@ static void close_all(struct rank_group *ranks)
 static bool wait_for_order(struct rank_group *ranks)
 {
     if (ranks->options->meeting == NULL || !ranks->has_failed ||
-        ranks->signal != 0 || ranks->has_waited)
+        ranks->failure.was_warned || ranks->signal != 0 || ranks->has_waited)
         return false;
     ranks->has_waited = true;
     uv_timer_start(&ranks->timer, on_timer, ORDER_MS, 0);
@@ -275,10 +305,32 @@ static void on_output_done(void *user)
     go_on(user);
 }
 
+static bool ends_ranks(int signal_number)
+{
+    return signal_number == SIGINT || signal_number == SIGTERM ||
+           signal_number == SIGHUP;
+}
+
+/* Whether this is the warning, which comes once. */
+static bool is_warning(struct rank_group *ranks, int signal_number)
+{
+    bool is_first = signal_number == ranks->options->warning &&
+                    !ranks->is_warned && !ranks->is_ending;
+
+    ranks->is_warned |= is_first;
+    return is_first;
+}
+
 static void pass_on(struct rank_group *ranks, int signal_number)
 {
-    if (signal_number == SIGUSR1 || signal_number == SIGUSR2) {
-        signal_ranks(ranks, signal_number);
+    bool warns = is_warning(ranks, signal_number);
+
+    if (!ends_ranks(signal_number)) {
+        warn_ranks(ranks, signal_number);
+        return;
+    }
+    if (warns) { /* those that do not handle it end of it, as alone */
+        signal_groups(ranks, signal_number);
         return;
     }
     signal_groups(ranks, signal_number);
@@ -310,11 +362,9 @@ static void on_order(uv_poll_t *poll, int status, int events)
         return;
     if (count <= 0)
         uv_poll_stop(poll);
-    for (size_t i = 0; i < ARRAY_LEN(passed_on); i++) {
-        if (passed_on[i] == order)
-            pass_on(ranks, order);
-    }
-    ranks->is_ordered |= order != SIGUSR1 && order != SIGUSR2;
+    if (is_passed_on(order) || order == ranks->options->warning)
+        pass_on(ranks, order);
+    ranks->is_ordered |= ends_ranks(order) && ranks->signal != 0;
 }
 
 /* ---- starting ---- */
@@ -403,6 +453,10 @@ static void start_handles(struct rank_group *ranks)
         ranks->signals[i].data = ranks;
         uv_signal_start(&ranks->signals[i], on_signal, passed_on[i]);
     }
+    uv_signal_init(&ranks->loop, &ranks->warning);
+    ranks->warning.data = ranks;
+    if (ranks->options->warning != 0 && !is_passed_on(ranks->options->warning))
+        uv_signal_start(&ranks->warning, on_signal, ranks->options->warning);
     if (ranks->options->meeting == NULL ||
         uv_poll_init(&ranks->loop, &ranks->orders, STDIN_FILENO) != 0)
         return;
@@ -417,7 +471,8 @@ static void tell(struct rank_group *ranks)
     const struct rank_group_options *options = ranks->options;
     const struct err *lost = rank_outputs_error(ranks->outputs);
 
-    if (ranks->has_failed && ranks->signal == 0) {
+    if (ranks->has_failed && ranks->signal == 0 &&
+        (!ranks->failure.was_warned || options->meeting == NULL)) {
         ranks->failure.tail = buf_text(&ranks->tail);
         if (ranks->start_error.kind != ERR_NONE)
             ranks->failure.start_error = ranks->start_error.text;
@@ -425,6 +480,22 @@ static void tell(struct rank_group *ranks)
     }
     if (lost != NULL)
         options->log_lost(options->user, lost);
+}
+
+/* What the process exits with. */
+static int find_status(const struct rank_group *ranks)
+{
+    const struct rank_end end = {ranks->failure.rank, ranks->status,
+                                 clock_wall_ms()};
+
+    if (ranks->options->meeting == NULL || ranks->status == 0)
+        return ranks->status;
+    if (ranks->signal != 0)
+        return ranks->is_ordered ? 0 : STATUS_TOLD;
+    if (ranks->failure.was_warned && ranks->options->log_directory != NULL &&
+        rank_end_write(ranks->options->log_directory, &end, NULL) == 0)
+        return 0;
+    return ranks->status;
 }
 
 int rank_group_run(const struct rank_group_options *options, int *status,
@@ -460,9 +531,7 @@ int rank_group_run(const struct rank_group_options *options, int *status,
         go_on(&ranks);
         uv_run(&ranks.loop, UV_RUN_DEFAULT);
         tell(&ranks);
-        *status = ranks.status;
-        if (options->meeting != NULL && ranks.signal != 0 && ranks.status != 0)
-            *status = ranks.is_ordered ? 0 : STATUS_TOLD;
+        *status = find_status(&ranks);
         result = 0;
         rank_outputs_destroy(ranks.outputs);
         buf_clear(&ranks.tail);

@@ -22,6 +22,7 @@ struct rank_failure {
     int signal;              /* 0: it exited */
     const char *tail;        /* its last output, as far as it is known, or "" */
     int others;              /* ranks that ran then, and were ended */
+    bool was_warned;         /* it had the warning: no other one was ended */
 };
 
 struct rank_meeting; /* env.h */
@@ -39,6 +40,9 @@ struct rank_group_options {
     bool tag;        /* output.h */
     const char *log_directory; /* output.h; NULL: none */
     int64_t grace_ms; /* from SIGTERM, or a signal passed on, to SIGKILL */
+    /* The first of it is a warning of the end: it is passed on, and from then
+     * on no rank is ended because another one has. 0: there is none. */
+    int warning;
     /* Called at the end, so that nothing comes between a rank's lines. */
     void (*failed)(void *user, const struct rank_failure *failure);
     void (*log_lost)(void *user, const struct err *why); /* a part of one */
@@ -47,15 +51,17 @@ struct rank_group_options {
 
 /*
  * Runs them all and returns when nothing of them is left. SIGINT, SIGTERM and
- * SIGHUP are passed on to each rank, SIGUSR1 and SIGUSR2 too; at the third of
- * the first ones all are killed. This process becomes a child subreaper, and
+ * SIGHUP are passed on to each rank; at the third of them all are killed.
+ * SIGUSR1, SIGUSR2 and the warning go to those processes of each that handle
+ * them. This process becomes a child subreaper, and
  * reaps all its children.
  *
  * *status is 0 when every rank exited with 0, else that of the first one that
  * failed: its exit status, or 128 + its signal; 126 or 127 where it could not
  * be started. Of one rank of many that ended because it was told to it is 0
  * where that came by standard input, else 1: what another one failed with is
- * more. -1: there is no way to start any.
+ * more. Of one that failed after the warning it is 0, and warned.h has it. -1:
+ * there is no way to start any.
  */
 int rank_group_run(const struct rank_group_options *options, int *status,
                    struct err *err);

@@ -12,7 +12,9 @@
 
 #include "base/compiler.h"
 #include "base/mem.h"
+#include "orchestrator/ranks/group.h"
 #include "orchestrator/ranks/spawn.h"
+#include "orchestrator/ranks/warned.h"
 
 enum {
     KILL_SIGNALS = 3, /* so many from outside end the step at once */
@@ -35,6 +37,8 @@ struct rank_step {
     uv_timer_t timer;
     uv_signal_t child;
     uv_signal_t handles[ARRAY_LEN(passed_on)];
+    uv_signal_t warning; /* where that is another one */
+    bool is_warned;
 };
 
 /* ---- ending ---- */
@@ -62,7 +66,13 @@ static void on_signal(uv_signal_t *handle, int signal_number)
     /* A pipe that is full has more orders in it than anybody gives. */
     if (write(step->orders, &order, 1) < 0 && !step->is_forced)
         force(step);
-    if (signal_number == SIGUSR1 || signal_number == SIGUSR2)
+    if (signal_number == step->options->warning && !step->is_warned &&
+        step->signal == 0) {
+        step->is_warned = true;
+        return;
+    }
+    if (signal_number != SIGINT && signal_number != SIGTERM &&
+        signal_number != SIGHUP)
         return;
     if (step->signal == 0) {
         step->signal = signal_number;
@@ -79,6 +89,7 @@ static void close_handles(struct rank_step *step)
     uv_close((uv_handle_t *)&step->child, NULL);
     for (size_t i = 0; i < ARRAY_LEN(passed_on); i++)
         uv_close((uv_handle_t *)&step->handles[i], NULL);
+    uv_close((uv_handle_t *)&step->warning, NULL);
 }
 
 static void on_child(uv_signal_t *handle, int signal_number)
@@ -90,13 +101,32 @@ static void on_child(uv_signal_t *handle, int signal_number)
         close_handles(step);
 }
 
+/* The tasks of ranks that failed after the warning exit with 0. */
+static int warned_status(const struct rank_step *step)
+{
+    const struct rank_step_options *options = step->options;
+    struct rank_failure failure = {.was_warned = true, .tail = ""};
+    struct rank_end end;
+
+    if (!step->is_warned || options->log_directory == NULL ||
+        !rank_end_find(options->log_directory, options->tasks, &end))
+        return 0;
+    failure.rank = end.rank;
+    failure.exit_code = end.status > STATUS_SIGNAL ? -1 : end.status;
+    if (end.status > STATUS_SIGNAL)
+        failure.signal = end.status - STATUS_SIGNAL;
+    options->failed(options->user, &failure);
+    return end.status;
+}
+
 static int status_of(const struct rank_step *step)
 {
     if (step->signal != 0)
         return STATUS_SIGNAL + step->signal;
-    return WIFEXITED(step->wait_status)
-               ? WEXITSTATUS(step->wait_status)
-               : STATUS_SIGNAL + WTERMSIG(step->wait_status);
+    if (!WIFEXITED(step->wait_status))
+        return STATUS_SIGNAL + WTERMSIG(step->wait_status);
+    return WEXITSTATUS(step->wait_status) != 0 ? WEXITSTATUS(step->wait_status)
+                                               : warned_status(step);
 }
 
 /* ---- starting ---- */
@@ -159,6 +189,8 @@ static int spawn(struct rank_step *step, struct err *err)
 
 static void start_handles(struct rank_step *step)
 {
+    bool is_another = step->options->warning != 0;
+
     uv_timer_init(&step->loop, &step->timer);
     step->timer.data = step;
     uv_signal_init(&step->loop, &step->child);
@@ -168,7 +200,12 @@ static void start_handles(struct rank_step *step)
         uv_signal_init(&step->loop, &step->handles[i]);
         step->handles[i].data = step;
         uv_signal_start(&step->handles[i], on_signal, passed_on[i]);
+        is_another &= passed_on[i] != step->options->warning;
     }
+    uv_signal_init(&step->loop, &step->warning);
+    step->warning.data = step;
+    if (is_another)
+        uv_signal_start(&step->warning, on_signal, step->options->warning);
 }
 
 int rank_step_run(const struct rank_step_options *options, int *status,
@@ -177,6 +214,8 @@ int rank_step_run(const struct rank_step_options *options, int *status,
     struct rank_step step = {.options = options, .orders = -1};
     int result;
 
+    if (options->log_directory != NULL)
+        rank_end_clear(options->log_directory, options->tasks);
     uv_loop_init(&step.loop);
     start_handles(&step);
     result = spawn(&step, err);

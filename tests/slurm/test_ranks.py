@@ -228,6 +228,64 @@ def test_a_trial_whose_rank_fails(smtune, experiment):
     assert "7" in json.dumps(shown["attempts"])
 
 
+# Each rank saves its own part, rank 0 slowly.
+SAVING = r"""
+    part=$SMTUNE_CHECKPOINT_DIR/shard$RANK
+    n=$(cat "$part" 2>/dev/null || echo 0)
+    slow=0.1
+    [ $RANK = 0 ] && slow=1.5
+    trap 'echo "warned at $n"; sleep $slow; echo $n >"$part"; exit 85' USR2
+    trap 'echo ended; exit 1' TERM
+    echo "from $n"
+    while [ "$n" -lt 60 ]; do
+        n=$((n + 1))
+        sleep 0.1
+    done
+"""
+
+
+# A pilot has no ranks: there the command starts its own, on one node.
+LAUNCH = ("exec smtune launch -n 4 --warning USR2 --logs "
+          "$(dirname $SMTUNE_METRICS) -- sh rank.sh")
+
+
+@pytest.mark.parametrize("transport, mode", [
+    ("commands", "job"), ("commands", "array"), ("commands", "pilot"),
+    ("rest", "job"), ("rest", "pilot")])
+def test_after_the_warning_ranks_end_by_themselves(
+        smtune, write, cluster, transport, mode):
+    """One warning a rank, and nobody is ended because another one has saved:
+    so no checkpoint is torn."""
+    write("rank.sh", SAVING)
+    path = write("w.yaml", json.dumps({
+        "version": 1, "name": "w",
+        "executor": {"name": "slurm", "poll": "1s", "mode": mode,
+                     **cluster.options},
+        "steps": {"long": {
+            **({"shell": LAUNCH} if mode == "pilot"
+               else {"command": "sh rank.sh"}),
+            "resources": {"time": "7s", "grace": "1s",
+                          **({"cpus": 4} if mode == "pilot"
+                             else {"nodes": 2, "tasks": 4})},
+            "continue": {"max": 9, "signal": "USR2@4s", "on": [85],
+                         "ahead": 0}}}}))
+    smtune.ok("run", path, timeout=120)
+    attempts = smtune.json("show", "w", "long")["attempts"]
+    ends = [(it["cause"], it["exit_code"]) for it in attempts]
+    assert len(ends) >= 2
+    assert ends == [("exit", 85)] * (len(ends) - 1) + [("ok", 0)]
+    logs = {rank: [(smtune.store / f"runs/w/attempts/1-{n}/rank-{rank}.log")
+                   .read_text() for n in range(1, len(ends) + 1)]
+            for rank in range(4)}
+    for of_rank in logs.values():
+        assert [text.count("warned") for text in of_rank] == \
+            [1] * (len(ends) - 1) + [0]
+        assert "ended" not in "".join(of_rank)
+        assert "from 0\n" not in "".join(of_rank[1:])
+    smtune.ok("replay", "w")
+    smtune.ok("fsck")
+
+
 def test_the_time_limit_of_a_trial_of_several_nodes(smtune, experiment):
     path = experiment(trials=1, trial={
         "command": ["sh", "-c",

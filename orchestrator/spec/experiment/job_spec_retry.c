@@ -10,9 +10,10 @@
 #include "base/conf/schema.h"
 #include "base/mem.h"
 #include "base/regex.h"
+#include "orchestrator/spec/experiment/signal_name.h"
 
 /* Linux has a name for each of the first 31 signals. */
-enum { EXIT_STATUS_MAX = 255, SIGNAL_MAX = 64, SIGNAL_NAMES = 31 };
+enum { EXIT_STATUS_MAX = 255 };
 
 /* A rule under way, with the lists that will be the rule's. */
 struct match {
@@ -61,22 +62,11 @@ static void add_exits(struct match *match, const struct conf_node *node,
                   EXIT_STATUS_MAX);
 }
 
-/* "SEGV", "SIGSEGV" or "11" */
-static int find_signal(const char *text)
-{
-    if (strncasecmp(text, "SIG", 3) == 0)
-        text += 3;
-    for (int i = 1; i <= SIGNAL_NAMES; i++)
-        if (strcasecmp(sigabbrev_np(i), text) == 0)
-            return i;
-    return parse_number(text, strlen(text), SIGNAL_MAX);
-}
-
 int job_spec_find_signal(const struct build *build,
                          const struct conf_node *node, const char *text)
 {
     const char *names[SIGNAL_NAMES];
-    int number = find_signal(text);
+    int number = signal_find(text);
 
     if (number > 0)
         return number;
