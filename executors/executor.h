@@ -135,6 +135,11 @@ struct attempt_pool {
 
 enum { POOL_SIZE_MAX = 4096, ATTEMPT_POOLS_MAX = 16 };
 
+/* Exit statuses; all zeroes: every one but 0, and every signal. */
+struct exit_set {
+    uint64_t bits[4]; /* status N: bit N % 64 of bits[N / 64] */
+};
+
 struct attempt_spec {
     int64_t attempt;       /* the attempt's id in the store */
     const char *directory; /* absolute; exists */
@@ -155,8 +160,9 @@ struct attempt_spec {
     /* Sent to its processes once, so long before time_ms is over. */
     int warn_signal; /* 0: none */
     int64_t warn_before_ms;
-    int nodes; /* machines of a cluster; 0, 1: one */
-    int tasks; /* ranks, for what the cluster is asked for */
+    struct exit_set link_exits; /* exits after it that count as by its time */
+    int nodes;                  /* machines of a cluster; 0, 1: one */
+    int tasks;                  /* ranks, for what the cluster is asked for */
     const struct slurm_ask *slurm; /* NULL: the executor's own */
     const char *step, *job;   /* as people name them (job_label.h), or NULL */
     const char *const *avoid; /* NULL-ended nodes; NULL: none */

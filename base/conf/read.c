@@ -58,3 +58,15 @@ int64_t conf_read_bytes(const struct conf_node *map, const char *key,
         units_parse_bytes(node->text, &bytes);
     return bytes;
 }
+
+size_t conf_item_count(const struct conf_node *node)
+{
+    if (node == NULL || node->type == CONF_NULL)
+        return 0;
+    return node->type == CONF_LIST ? node->count : 1;
+}
+
+const struct conf_node *conf_item_at(const struct conf_node *node, size_t i)
+{
+    return node->type == CONF_LIST ? node->items[i] : node;
+}

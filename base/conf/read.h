@@ -31,4 +31,9 @@ int64_t conf_read_ms(const struct conf_node *map, const char *key,
 int64_t conf_read_bytes(const struct conf_node *map, const char *key,
                         int64_t fallback);
 
+/* How many values a node has that is one, or a list of them; 0 of null. */
+size_t conf_item_count(const struct conf_node *node);
+/* One of them. */
+const struct conf_node *conf_item_at(const struct conf_node *node, size_t i);
+
 #endif

@@ -17,6 +17,7 @@ struct header {
 struct start {
     int64_t attempt;
     int64_t memory_bytes, time_ms, grace_ms, warn_before_ms;
+    struct exit_set link_exits;
     int64_t amounts[ATTEMPT_POOLS_MAX], sizes[ATTEMPT_POOLS_MAX];
     int32_t cpus, gpus, gpu_permille, warn_signal;
     uint32_t pins; /* 0 or 1 */
@@ -62,6 +63,7 @@ int agent_put_start(struct buf *out, const struct attempt_spec *spec,
                           .time_ms = spec->time_ms,
                           .grace_ms = spec->grace_ms,
                           .warn_before_ms = spec->warn_before_ms,
+                          .link_exits = spec->link_exits,
                           .cpus = spec->cpus,
                           .pins = spec->pins,
                           .gpus = spec->gpus,
@@ -173,7 +175,8 @@ static void fill_spec(struct attempt_request *request,
                                   .pools = request->pools,
                                   .pool_count = start->pool_count,
                                   .warn_signal = start->warn_signal,
-                                  .warn_before_ms = start->warn_before_ms};
+                                  .warn_before_ms = start->warn_before_ms,
+                                  .link_exits = start->link_exits};
     spec->envp = request->strings + start->argument_count + 1;
     for (size_t i = 0; i < spec->pool_count; i++) {
         request->pools[i].amount = start->amounts[i];

@@ -508,19 +508,31 @@ int exit_read(const char *directory, int64_t attempt, struct attempt_exit *end)
     return 1;
 }
 
+/* What happened to machines is no end by itself. */
+static bool is_heeding_end(const struct attempt_exit *end,
+                           const struct exit_set *exits)
+{
+    const unsigned badly =
+        1u << CAUSE_EXIT | 1u << CAUSE_SIGNAL | 1u << CAUSE_OOM;
+    unsigned status = end->cause == CAUSE_OK ? 0 : (unsigned)end->exit_code;
+
+    if ((exits->bits[0] | exits->bits[1] | exits->bits[2] | exits->bits[3]) ==
+        0)
+        return (badly & 1u << end->cause) != 0;
+    return (end->cause == CAUSE_OK || end->cause == CAUSE_EXIT) &&
+           status < 256 && (exits->bits[status / 64] >> status % 64 & 1) != 0;
+}
+
 /* The time of the warning is known to the millisecond; that it took effect,
  * only from what came after. */
 bool exit_is_by_time(const struct attempt_exit *end,
                      const struct attempt_spec *spec)
 {
-    /* What happened to machines is no end by itself. */
-    const unsigned by_itself =
-        1u << CAUSE_EXIT | 1u << CAUSE_SIGNAL | 1u << CAUSE_OOM;
     bool was_warned = spec->warn_signal != 0 && spec->time_ms > 0 &&
                       end->started_ms > 0 &&
                       end->ended_ms - end->started_ms + 1 >=
                           spec->time_ms - spec->warn_before_ms;
 
     return end->cause == CAUSE_TIMEOUT ||
-           ((by_itself & 1u << end->cause) != 0 && was_warned);
+           (was_warned && is_heeding_end(end, &spec->link_exits));
 }

@@ -114,8 +114,9 @@ int exit_read(const char *directory, int64_t attempt, struct attempt_exit *end);
 /* The same of whatever attempt had the directory. */
 int exit_read_any(const char *directory, struct attempt_exit *end);
 
-/* Whether its time limit ended it, or it ended badly by itself after the
- * warning before that: what its spec says of these counts, and no more. */
+/* Whether its time limit ended it, or it ended by itself after the warning
+ * before that, badly or as link_exits has it: what its spec says of these
+ * counts, and no more. */
 bool exit_is_by_time(const struct attempt_exit *end,
                      const struct attempt_spec *spec);
 

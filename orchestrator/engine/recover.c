@@ -46,6 +46,7 @@ static int reattach(struct taking_up *taking_up, struct job *job)
     if (job->link_rule != NULL) {
         spec.warn_signal = job->link_rule->signal;
         spec.warn_before_ms = job->link_rule->before_ms;
+        spec.link_exits = job->link_rule->exits;
     }
     if (fs_make_directories(directory, taking_up->err) == 0)
         result = executor_reattach(job->executor, &spec, taking_up->err);

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "orchestrator/engine/core/announce.h"
 #include "orchestrator/engine/core/chain.h"
 #include "orchestrator/engine/core/metric.h"
@@ -22,6 +23,7 @@
 #include "orchestrator/job/checkpoint_hash.h"
 #include "orchestrator/job/metric_files.h"
 #include "orchestrator/job/retry.h"
+#include "orchestrator/steps/checkpoint_torn.h"
 
 /*
  * An attempt's end is one change of its job's state: over, waiting for a retry,
@@ -180,9 +182,29 @@ static void note_beginning(struct job *job)
                  "saved");
 }
 
+/* Whether the checkpoint is torn, which is said of the end then. */
+static bool note_torn(struct job *job, const char *directory)
+{
+    const struct resources *resources = &job->resources;
+    int ranks = resources->tasks > 1 ? resources->tasks : resources->gpus;
+    char *torn = NULL;
+    struct buf text = BUF_INIT;
+
+    if (ranks > 1)
+        torn = checkpoint_find_torn(directory, ranks, job->end.started_ms);
+    if (torn == NULL)
+        return false;
+    buf_add_string(&text, "torn checkpoint: ");
+    text_escape(torn, strlen(torn), &text);
+    add_text(&job->end, buf_text(&text));
+    buf_clear(&text);
+    free(torn);
+    return true;
+}
+
 /* What a link's end has among its checkpoints, which the next link may have
  * written to meanwhile; the caller frees. */
-static char *hash_checkpoint(const struct engine *engine, const struct job *job)
+static char *hash_checkpoint(const struct engine *engine, struct job *job)
 {
     char *directory, *hash;
 
@@ -193,6 +215,15 @@ static char *hash_checkpoint(const struct engine *engine, const struct job *job)
     directory =
         workspace_checkpoint_directory(engine->run->directory, job->number);
     hash = checkpoint_hash(directory);
+    if (hash != NULL &&
+        links_is_by_time(
+            job->link_rule,
+            &(struct link_end){.exit = &job->end,
+                               .time_ms = job->resources.time_ms}) &&
+        note_torn(job, directory)) {
+        free(hash);
+        hash = mem_copy_string(LINKS_TORN);
+    }
     free(directory);
     return hash;
 }
@@ -250,8 +281,11 @@ static void settle_as(struct engine *engine, struct job *job,
 void engine_settle(struct engine *engine, struct job *job,
                    const struct buf *log)
 {
-    char *checkpoint = hash_checkpoint(engine, job);
+    char *checkpoint;
 
+    if (job->link_rule != NULL)
+        links_take_exit(job->link_rule, job->resources.time_ms, &job->end);
+    checkpoint = hash_checkpoint(engine, job);
     settle_as(engine, job, checkpoint, log);
     free(checkpoint);
 }

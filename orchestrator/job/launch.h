@@ -49,6 +49,7 @@ struct launch_order {
     char *const *avoid; /* as in struct attempt_spec */
     int warn_signal;    /* as in struct attempt_spec */
     int64_t warn_before_ms;
+    struct exit_set link_exits;
     const json_t *params; /* what it is told by name */
     json_t *strings;      /* the same, each value as text */
     /* The values of the columns that its templates know; the caller frees. */

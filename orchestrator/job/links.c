@@ -3,9 +3,9 @@
  * When a chain of attempts (`continue`) goes on and when it ends;
  * orchestrator/job/links.h has the rules.
  *
- * A link is idle if it left the checkpoint as it was. Two in a row end the
- * chain, because a third would change nothing. The checkpoint of a link may be
- * unknown, if the next had begun before an engine could look. Such links are
+ * A link is idle if it left the checkpoint as it was, or torn. Two in a row end
+ * the chain, because a third would change nothing. The checkpoint of a link may
+ * be unknown, if the next had begun before an engine could look. Such links are
  * counted in `unseen` until the next known checkpoint decides about all of them
  * at once. The time of a lost attempt does not count, because nobody knows when
  * it ended.
@@ -45,7 +45,17 @@ bool links_is_by_time(const struct link_rule *rule, const struct link_end *end)
     return exit_is_by_time(
         end->exit, &(struct attempt_spec){.time_ms = end->time_ms,
                                           .warn_signal = rule->signal,
-                                          .warn_before_ms = rule->before_ms});
+                                          .warn_before_ms = rule->before_ms,
+                                          .link_exits = rule->exits});
+}
+
+void links_take_exit(const struct link_rule *rule, int64_t time_ms,
+                     struct attempt_exit *exit)
+{
+    const struct link_end end = {.exit = exit, .time_ms = time_ms};
+
+    if (exit->cause == CAUSE_OK && links_is_by_time(rule, &end))
+        exit->cause = CAUSE_EXIT;
 }
 
 static void note(struct links *links, const struct link_end *end, bool by_time)
@@ -62,7 +72,9 @@ static void note(struct links *links, const struct link_end *end, bool by_time)
         links->unseen += by_time;
         return;
     }
-    if (end->checkpoint != NULL &&
+    links->is_torn =
+        end->checkpoint != NULL && strcmp(end->checkpoint, LINKS_TORN) == 0;
+    if (end->checkpoint != NULL && !links->is_torn &&
         strcmp(end->checkpoint, links->checkpoint) != 0) {
         snprintf(links->checkpoint, sizeof(links->checkpoint), "%s",
                  end->checkpoint);
@@ -71,6 +83,14 @@ static void note(struct links *links, const struct link_end *end, bool by_time)
         links->idle += links->unseen + by_time;
     }
     links->unseen = 0;
+}
+
+static const char *idle_reason(const struct links *links)
+{
+    if (links->is_torn)
+        return "the checkpoint is torn";
+    return links->checkpoint[0] != '\0' ? "the checkpoint did not change"
+                                        : "no checkpoint was saved";
 }
 
 enum link_verdict links_end(struct links *links, const struct link_rule *rule,
@@ -85,8 +105,7 @@ enum link_verdict links_end(struct links *links, const struct link_rule *rule,
         return LINK_NONE;
     if (links->idle >= LINKS_IDLE_MAX) {
         snprintf(text, LINKS_TEXT_MAX, "two links without progress (%s)",
-                 links->checkpoint[0] != '\0' ? "the checkpoint did not change"
-                                              : "no checkpoint was saved");
+                 idle_reason(links));
         return LINK_DENIED;
     }
     if (links->count >= rule->max) {

@@ -81,12 +81,13 @@ static bool is_one_of(const char *cause, enum attempt_cause first,
 }
 
 /* What the shim cannot know: a command that ends well has failed all the same
- * without its metric or output; and an engine that took up an attempt ends it
- * by itself. */
+ * without its metric or output, or is a link; and an engine that took up an
+ * attempt ends it by itself. */
 static bool may_differ(const char *cause, enum attempt_cause by_file)
 {
     if (by_file == CAUSE_OK &&
-        is_one_of(cause, CAUSE_NO_METRIC, CAUSE_NO_OUTPUT))
+        (is_one_of(cause, CAUSE_NO_METRIC, CAUSE_NO_OUTPUT) ||
+         is_one_of(cause, CAUSE_EXIT, CAUSE_EXIT)))
         return true;
     return (by_file == CAUSE_OK || by_file == CAUSE_EXIT ||
             by_file == CAUSE_SIGNAL) &&

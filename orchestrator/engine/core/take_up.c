@@ -110,15 +110,13 @@ struct job *taking_up_job(struct taking_up *taking_up,
 
 static void follow_link(struct job *job, const struct attempt_row *row)
 {
-    const struct attempt_exit exit = {
-        .cause = (enum attempt_cause)attempt_cause_find(row->cause),
-        .started_ms = row->started_ms,
-        .ended_ms = row->ended_ms,
-    };
+    struct attempt_exit exit;
     const struct link_end end = {&exit, job->resources.time_ms,
                                  row->checkpoint};
     char why[LINKS_TEXT_MAX];
 
+    if (links_read_exit(row, &exit) != 0)
+        return;
     engine_follow_reserves(job, &exit);
     if (job->link_rule != NULL)
         links_end(&job->links, job->link_rule, &end, why);

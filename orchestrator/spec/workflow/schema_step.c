@@ -181,6 +181,13 @@ static const struct schema_key repeat_keys[] = {
     {.name = NULL},
 };
 
+static const struct schema_key exit_element = {
+    .name = "status",
+    .type = SCHEMA_INT,
+    .min = 0,
+    .max = 255,
+};
+
 static const struct schema_key continue_keys[] = {
     {
         .name = "total",
@@ -198,6 +205,18 @@ static const struct schema_key continue_keys[] = {
                "limit, to write a checkpoint.",
         .fallback = "none",
         .example = "USR2@120",
+    },
+    {
+        .name = "on",
+        .type = SCHEMA_INT | SCHEMA_LIST,
+        .min = 0,
+        .max = 255,
+        .element = &exit_element,
+        .doc = "Exit statuses after the signal that continue the chain. With "
+               "0, the step has succeeded when it exits with 0 before the "
+               "signal.",
+        .fallback = "every status but 0, and the end by a signal",
+        .example = "[0, 85]",
     },
     {
         .name = "max",

@@ -21,8 +21,6 @@
 #include "orchestrator/spec/experiment/executor_build.h"
 #include "orchestrator/spec/workflow/workflow_impl.h"
 
-enum { DEFAULT_LINKS = 100 };
-
 /* What a step may be: exactly one of these keys. */
 static const struct {
     const char *key;
@@ -302,58 +300,6 @@ static void build_executor(struct step_build *s)
 
 /* ---- what it does ---- */
 
-static void build_link(struct step_build *s)
-{
-    const struct conf_node *node = conf_get(s->source->own, "continue");
-    struct link_rule *link = &s->step->link;
-    const struct conf_node *signal = conf_get(node, "signal");
-    const char *at = NULL;
-    char *name;
-
-    if (node == NULL || node->type != CONF_MAP)
-        return;
-    link->max = conf_read_int(node, "max", DEFAULT_LINKS);
-    link->ahead = conf_read_int(node, "ahead", 1);
-    link->total_ms = conf_read_ms(node, "total", 0);
-    s->task.task->has_checkpoints = true;
-    if (s->task.task->resources.time_ms == 0)
-        diags_add(
-            s->w->build.diags, conf_get_key(s->source->own, "continue")->place,
-            "set resources.time, or timeout",
-            "%s continues past its time limit, but has none", s->source->what);
-    if (signal == NULL || signal->type != CONF_TEXT)
-        return;
-    at = strchr(signal->text, '@');
-    if (at == NULL || units_parse_duration(at + 1, &link->before_ms) != 0 ||
-        link->before_ms == 0) {
-        diags_add(s->w->build.diags, signal->place, NULL,
-                  "'%s' must be a signal, @ and a time, such as USR2@120",
-                  signal->text);
-        return;
-    }
-    name = mem_copy_bytes(signal->text, (size_t)(at - signal->text));
-    link->signal = job_spec_find_signal(&s->w->build, signal, name);
-    free(name);
-    if (s->task.task->resources.time_ms > 0 &&
-        link->before_ms >= s->task.task->resources.time_ms)
-        diags_add(s->w->build.diags, signal->place, NULL,
-                  "the signal would precede the step: its time limit is not "
-                  "longer");
-}
-
-/* Texts of `inputs` and `env`, one or many. */
-static size_t item_count(const struct conf_node *node)
-{
-    if (node == NULL || node->type == CONF_NULL)
-        return 0;
-    return node->type == CONF_LIST ? node->count : 1;
-}
-
-static const struct conf_node *item_at(const struct conf_node *node, size_t i)
-{
-    return node->type == CONF_LIST ? node->items[i] : node;
-}
-
 static void build_cache(struct step_build *s)
 {
     const struct conf_node *node = conf_get(s->source->map, "cache");
@@ -366,9 +312,9 @@ static void build_cache(struct step_build *s)
     if (!cache->is_on || node->type != CONF_MAP)
         return;
     cache->expire_ms = conf_read_ms(node, "expire", 0);
-    cache->inputs = mem_array(item_count(inputs), sizeof(void *));
-    for (size_t i = 0; i < item_count(inputs); i++) {
-        const struct conf_node *item = item_at(inputs, i);
+    cache->inputs = mem_array(conf_item_count(inputs), sizeof(void *));
+    for (size_t i = 0; i < conf_item_count(inputs); i++) {
+        const struct conf_node *item = conf_item_at(inputs, i);
 
         if (item->type == CONF_TEXT)
             cache->inputs[cache->input_count] =
@@ -376,10 +322,10 @@ static void build_cache(struct step_build *s)
         cache->input_count += cache->inputs[cache->input_count] != NULL;
     }
     cache->variables =
-        mem_array(item_count(variables), sizeof(*cache->variables));
+        mem_array(conf_item_count(variables), sizeof(*cache->variables));
     build_take(s->w->build.file, cache->variables);
-    for (size_t i = 0; i < item_count(variables); i++) {
-        const struct conf_node *item = item_at(variables, i);
+    for (size_t i = 0; i < conf_item_count(variables); i++) {
+        const struct conf_node *item = conf_item_at(variables, i);
 
         if (item->type != CONF_TEXT)
             continue;
@@ -461,7 +407,7 @@ static void build_task(struct step_build *s)
         map, "checkpoints",
         job_spec_reads(&s->task, map, checkpoint_dir, "SMTUNE_CHECKPOINT_DIR"));
     workflow_build_outputs(s);
-    build_link(s);
+    workflow_build_link(s);
     workflow_build_rounds(s);
     build_cache(s);
 }

@@ -87,6 +87,7 @@ struct link_rule {
     int64_t total_ms; /* of all links together; 0: no limit */
     int signal;       /* sent `before_ms` before the time limit; 0: none */
     int64_t before_ms;
+    struct exit_set exits; /* after the signal: as in struct attempt_spec */
     int64_t ahead; /* links that are queued behind each, where they can be */
 };
 

@@ -135,6 +135,11 @@ bool workflow_is_of_job(const struct scope_column *column);
 /* How many copies there will be; 0: not known before the step begins. */
 int64_t workflow_copies(const struct step *step);
 
+/* ---- links.c ---- */
+
+/* `continue`. */
+void workflow_build_link(struct step_build *s);
+
 /* ---- results.c ---- */
 
 /* Outputs and metrics, and the columns that others may read. */

@@ -38,6 +38,7 @@ static struct attempt_spec some_spec(const char *directory)
                                  .time_ms = 60000,
                                  .grace_ms = 500,
                                  .warn_signal = SIGUSR1,
+                                 .link_exits = {{1, 2, 4, 8}},
                                  .warn_before_ms = 1000};
 }
 
@@ -80,6 +81,7 @@ static void test_order__survives_writing_and_reading(void **state)
     assert_int_equal(request->spec.time_ms, 60000);
     assert_int_equal(request->spec.grace_ms, 500);
     assert_int_equal(request->spec.warn_signal, SIGUSR1);
+    assert_int_equal(request->spec.link_exits.bits[3], 8);
     assert_int_equal(request->spec.warn_before_ms, 1000);
     attempt_request_destroy(request);
     free(path);

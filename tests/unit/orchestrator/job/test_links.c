@@ -169,6 +169,53 @@ static void test_links__end_when_their_time_is_used(void **state)
     assert_string_equal(text, "continue.total is used up (2.2 s)");
 }
 
+/* With statuses of its own, also 0, and no other. */
+static void test_links__follow_the_exits_that_are_listed(void **state)
+{
+    struct link_rule listed = rule;
+    struct links links = {.count = 0};
+    struct attempt_exit end = {.cause = CAUSE_OK,
+                               .started_ms = START_MS,
+                               .ended_ms = START_MS + TIME_MS - BEFORE_MS};
+    const struct link_end link = {&end, TIME_MS, "a"};
+
+    (void)state;
+    listed.exits.bits[0] = 1;
+    listed.exits.bits[1] = UINT64_C(1) << (85 - 64);
+    links_take_exit(&rule, TIME_MS, &end);
+    assert_int_equal(end.cause, CAUSE_OK);
+    links_take_exit(&listed, TIME_MS, &end);
+    assert_int_equal(end.cause, CAUSE_EXIT);
+    assert_int_equal(links_end(&links, &listed, &link, text), LINK_FOLLOWS);
+    end.exit_code = 85;
+    assert_true(links_is_by_time(&listed, &link));
+    end.exit_code = 1;
+    assert_false(links_is_by_time(&listed, &link));
+    end.cause = CAUSE_SIGNAL;
+    end.exit_code = -1;
+    assert_false(links_is_by_time(&listed, &link));
+    end = (struct attempt_exit){.cause = CAUSE_OK,
+                                .started_ms = START_MS,
+                                .ended_ms = START_MS + BEFORE_MS};
+    links_take_exit(&listed, TIME_MS, &end);
+    assert_int_equal(end.cause, CAUSE_OK);
+}
+
+static void test_links__a_torn_checkpoint_is_no_progress(void **state)
+{
+    struct links links = {.count = 0};
+
+    (void)state;
+    assert_int_equal(time_out(&links, &rule, "a"), LINK_FOLLOWS);
+    assert_int_equal(time_out(&links, &rule, LINKS_TORN), LINK_FOLLOWS);
+    assert_int_equal(time_out(&links, &rule, "b"), LINK_FOLLOWS);
+    memset(&links, 0, sizeof(links));
+    assert_int_equal(time_out(&links, &rule, LINKS_TORN), LINK_FOLLOWS);
+    assert_int_equal(time_out(&links, &rule, LINKS_TORN), LINK_DENIED);
+    assert_string_equal(text,
+                        "two links without progress (the checkpoint is torn)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +227,8 @@ int main(void)
         cmocka_unit_test(test_links__other_ends_are_none),
         cmocka_unit_test(test_links__a_bad_end_after_the_warning_is_one),
         cmocka_unit_test(test_links__end_when_their_time_is_used),
+        cmocka_unit_test(test_links__follow_the_exits_that_are_listed),
+        cmocka_unit_test(test_links__a_torn_checkpoint_is_no_progress),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
