@@ -55,6 +55,8 @@ static int reattach(struct taking_up *taking_up, struct job *job)
         result == 0   ? "adopted"
         : result == 1 ? "never started, its claim is now void"
                       : taking_up->err->text);
+    if (job->wish == WISH_CANCEL)
+        engine->queues.cancel_count--; /* which has those that are idle */
     if (result == 0) {
         job->is_adopted = true;
         job->metric_files = metric_files_create(directory, job->spec->metrics,

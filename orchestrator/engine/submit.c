@@ -15,7 +15,8 @@
 /*
  * What is in the record is offered to the executors in order. One that has no
  * room for a job may have room for a smaller one behind it: so many of these
- * are tried, but none that would take what the first one waits for.
+ * are tried, but none that would take what the first one waits for. A cancelled
+ * one is left to engine_end_cancelled().
  */
 
 /* So many are looked at behind one that the executor has refused. */
@@ -75,7 +76,7 @@ static void start_with(struct engine *engine, const struct executor *executor)
 
     while (job != NULL && behind < MAX_BEHIND &&
            engine->wind_up.phase == PHASE_RUNNING && !engine_is_held(engine)) {
-        if (job->executor != executor) {
+        if (job->executor != executor || job->wish == WISH_CANCEL) {
             job = TAILQ_NEXT(job, link);
             continue;
         }

@@ -3,6 +3,7 @@
 
 import os
 import signal
+import socket
 
 import pytest
 
@@ -53,6 +54,31 @@ def test_the_search_goes_on_without_it(smtune, experiment, keys):
     assert engine.wait(60) == 0
     assert sorted(smtune.states("exp")) == ["cancelled"] + ["succeeded"] * 5
     proved(smtune, "exp")
+
+
+def test_one_that_waits_for_a_slot_is_not_started(smtune, workflow):
+    """The next request would start it: one client sends both at once."""
+    engine = smtune.start("run", workflow("""
+        a:
+          matrix: {n: [1, 2, 3]}
+          shell: >
+            touch on.${{ n }};
+            while [ ! -e go ]; do sleep 0.02; done
+          resources: {cpus: 1}
+        """, executor="{name: local, cpus: 1}", parallel=3))
+    on(smtune, 1)
+    wait_until(lambda: len(smtune.states("flow")) == 3)
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(smtune.store / "runs/flow/control.sock"))
+        client.sendall(b'{"op": "pause"}\n')
+        assert b"true" in client.recv(1000)
+        go(smtune)
+        wait_until(lambda: "succeeded" in smtune.states("flow"))
+        client.sendall(b'{"op": "cancel", "trials": [2]}\n{"op": "resume"}\n')
+        engine.wait(30)
+    assert smtune.states("flow") == ["succeeded", "cancelled", "succeeded"]
+    assert not (smtune.directory / "on.2").exists()
+    proved(smtune, "flow")
 
 
 def test_a_trial_that_waits_for_its_retry(smtune, experiment):
