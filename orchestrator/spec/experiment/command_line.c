@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/expr/template_shell.h"
 #include "base/mem.h"
-#include "orchestrator/spec/experiment/shebang.h"
+#include "orchestrator/spec/command/shebang.h"
 #include "orchestrator/spec/experiment/workdir.h"
 #include "strategies/schedules/scheduler.h"
 

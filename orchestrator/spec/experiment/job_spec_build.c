@@ -9,11 +9,11 @@
 #include "base/mem.h"
 #include "base/regex.h"
 #include "base/text.h"
-#include "orchestrator/spec/experiment/command_check.h"
+#include "orchestrator/spec/command/check.h"
+#include "orchestrator/spec/command/shebang.h"
 #include "orchestrator/spec/experiment/container.h"
 #include "orchestrator/spec/experiment/executor_build.h"
 #include "orchestrator/spec/experiment/gpus.h"
-#include "orchestrator/spec/experiment/shebang.h"
 
 /* Whether templates may be compiled, and this one's names are known. */
 static bool is_ready(struct job_spec_build *t, const struct conf_node *node)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "orchestrator/spec/experiment/command_warn.h"
+#include "orchestrator/spec/command/warn.h"
 #include "orchestrator/spec/experiment/container_warn.h"
 #include "orchestrator/spec/experiment/experiment_impl.h"
 #include "orchestrator/spec/experiment/goal_warn.h"

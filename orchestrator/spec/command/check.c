@@ -4,7 +4,7 @@
  * base/expr/template_parse.c splits them, but looked at as they are written: an
  * operator in quotes or behind a backslash is an argument like any other.
  */
-#include "orchestrator/spec/experiment/command_check.h"
+#include "orchestrator/spec/command/check.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

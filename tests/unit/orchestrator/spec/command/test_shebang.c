@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/word_list.h"
-#include "orchestrator/spec/experiment/shebang.h"
+#include "orchestrator/spec/command/shebang.h"
 
 /* What Linux executes for each first line, words apart by |. */
 static void test_shebang__words_are_those_of_linux(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/spec/experiment/shebang.h"
+#include "orchestrator/spec/command/shebang.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/spec/experiment/command_warn.h"
+#include "orchestrator/spec/command/warn.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
-#include "orchestrator/spec/experiment/shebang.h"
+#include "orchestrator/spec/command/shebang.h"
 
 /* Who reads a text. */
 enum reader { READER_SHELL, READER_COMMAND, READER_VARIABLE };
