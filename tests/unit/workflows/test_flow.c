@@ -215,6 +215,35 @@ static void test_flow__missing_outputs_hold_back_who_reads_them(void **state)
     flow_destroy(flow);
 }
 
+/* Nothing of it runs again, and what needs it waits for the answer. */
+static void test_flow__how_a_step_ended_may_be_asked_again(void **state)
+{
+    const struct flow_step steps[] = {
+        {.success_count = 1, .starts_all = true},
+        {NEEDS(0)},
+    };
+    struct flow *flow = FLOW(steps, 1);
+
+    (void)state;
+    begin(flow, 0, 2);
+    start(flow, 0, 0);
+    start(flow, 0, 1);
+    flow_ended(flow, 0, 0, false);
+    flow_ended(flow, 0, 1, true);
+    end(flow, 0, FLOW_SUCCEEDED);
+    begin(flow, 1, 1);
+    start(flow, 1, 0);
+    assert_false(flow_may_reopen(flow, 0));
+    flow_ended(flow, 1, 0, true);
+    end(flow, 1, FLOW_SUCCEEDED);
+    flow_look_again(flow, 0);
+    assert_int_equal(flow_state(flow, 0), FLOW_ACTIVE);
+    assert_int_equal(flow_state(flow, 1), FLOW_WAITING);
+    end(flow, 0, FLOW_SUCCEEDED);
+    pass(flow, 1, true);
+    finish(flow);
+}
+
 static void test_flow__one_copy_that_made_its_outputs_is_enough(void **state)
 {
     const struct flow_step steps[] = {
@@ -409,6 +438,7 @@ int main(void)
         cmocka_unit_test(test_flow__one_copy_that_made_its_outputs_is_enough),
         cmocka_unit_test(test_flow__begins_by_priority_then_by_index),
         cmocka_unit_test(test_flow__what_needs_a_reopened_step_waits_again),
+        cmocka_unit_test(test_flow__how_a_step_ended_may_be_asked_again),
         cmocka_unit_test(test_flow__a_record_is_told_in_any_order),
         cmocka_unit_test(test_flow__is_fit_for_large_workflows),
     };

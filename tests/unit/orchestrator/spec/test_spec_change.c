@@ -113,8 +113,8 @@ static const struct {
               ""),
      WORKFLOW("  a: {command: ./a, when: always, outputs: {m: m.txt}}\n"
               "  b: {needs: a, command: ./b, parallel: 2, cache: true}\n",
-              "outputs: {m: steps.a.m}\n"),
-     "outputs.m:  -> \"steps.a.m\"\n^steps.a.when:  -> \"always\"\n"
+              "outputs: {m: a.m}\n"),
+     "outputs.m:  -> \"a.m\"\n^steps.a.when:  -> \"always\"\n"
      "+steps.a.outputs.m:  -> \"m.txt\"\n?steps.a.may_fail: true -> \n"
      "steps.b.parallel:  -> 2\nsteps.b.cache:  -> true\n",
      NULL},
