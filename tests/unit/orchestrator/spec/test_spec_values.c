@@ -68,7 +68,7 @@ static const struct file experiment = {
     "  metrics: {loss: 'loss=([0-9.]+)', size: ~}\n"
     "  env: {e: 1}\n"
     "  channels: {c: data}\n"
-    "  resources: {cpus: 2, gpus: 1, memory: 1G, time: 10m, nodes: 2}\n"
+    "  resources: {cpus: 2, gpus: 2, memory: 1G, time: 10m, nodes: 2}\n"
     "  retry: [{match: oom, scale: {memory: 2}, cap: {memory: 8G}}]\n"
     "executor: {name: slurm, partition: gpu, transport: rest, url: 'unix:/s',\n"
     "           heartbeat: 1s, silence: 5s}\n",

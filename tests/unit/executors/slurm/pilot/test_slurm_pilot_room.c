@@ -97,6 +97,7 @@ static void kind(const struct slurm_ask *ask, const char *expected)
 
 static void test_slurm_pilot_room__kinds_tell_what_is_asked_for(void **state)
 {
+    const struct slurm_ask typed = {.gpu_type = "a100"};
     const char *const extra[] = {"--exclusive"};
     const struct slurm_ask nothing = {.mode = "pilot"};
     const struct slurm_ask asks = {
@@ -105,7 +106,8 @@ static void test_slurm_pilot_room__kinds_tell_what_is_asked_for(void **state)
     (void)state;
     kind(NULL, "");
     kind(&nothing, "");
-    kind(&asks, "gpu\n\nhigh\n\n\n--exclusive\n");
+    kind(&asks, "gpu\n\nhigh\n\n\n\n--exclusive\n");
+    kind(&typed, "\n\n\n\n\na100\n");
 }
 
 static struct pilot_plan plan(const struct attempt_spec *spec,
