@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/escape.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -13,30 +12,42 @@ static bool is_between(char c, int first, int last)
     return (unsigned char)c >= first && (unsigned char)c <= last;
 }
 
-/* Behind the text of a title or a link, which ends with BEL or ESC \. */
+/* A control of U+0080 to U+009F, each of which stands for ESC and a character.
+ */
+static bool is_c1(const char *text, size_t length)
+{
+    return length >= 2 && text[0] == (char)0xc2 &&
+           is_between(text[1], 0x80, 0x9f);
+}
+
+/* Behind the text of a title or a link, which ends with BEL, ESC \ or U+009C.
+ */
 static size_t string_end(const char *line, size_t length, size_t at)
 {
     for (; at < length; at++) {
         if (line[at] == BELL)
             return at + 1;
+        if (is_c1(line + at, length - at))
+            return line[at + 1] == (char)0x9c ? at + 2 : at;
         if (line[at] == ESCAPE)
             return at + 1 < length && line[at + 1] == '\\' ? at + 2 : at;
     }
     return at;
 }
 
-/* Behind the sequence whose ESC is before `at`. */
-static size_t sequence_end(const char *line, size_t length, size_t at)
+/* Behind the sequence of ESC and `kind`, with what is at `at`. */
+static size_t sequence_end(const char *line, size_t length, size_t at,
+                           char kind)
 {
-    if (at == length)
-        return at;
-    if (line[at] == '[') {
-        for (at++; at < length && is_between(line[at], 0x20, 0x3f); at++)
-            ;
+    if (kind == '[') {
+        while (at < length && is_between(line[at], 0x20, 0x3f))
+            at++;
         return at < length && is_between(line[at], 0x40, 0x7e) ? at + 1 : at;
     }
-    if (strchr("]PX^_", line[at]) != NULL && line[at] != '\0')
-        return string_end(line, length, at + 1);
+    if (kind != '\0' && strchr("]PX^_", kind) != NULL)
+        return string_end(line, length, at);
+    if (!is_between(kind, 0x20, 0x2f))
+        return is_between(kind, 0x30, 0x7e) ? at : at - 1;
     while (at < length && is_between(line[at], 0x20, 0x2f))
         at++;
     return at < length && is_between(line[at], 0x30, 0x7e) ? at + 1 : at;
@@ -44,18 +55,39 @@ static size_t sequence_end(const char *line, size_t length, size_t at)
 
 size_t escape_length(const char *text, size_t length)
 {
-    return sequence_end(text, length, 1);
+    if (is_c1(text, length))
+        return sequence_end(text, length, 2, (char)(text[1] - 0x40));
+    if (length == 0 || text[0] != ESCAPE)
+        return 0;
+    return length > 1 ? sequence_end(text, length, 2, text[1]) : 1;
+}
+
+bool escape_is_in(const char *line, size_t length)
+{
+    const char *at = line, *end = line + length;
+
+    if (memchr(line, ESCAPE, length) != NULL)
+        return true;
+    while ((at = memchr(at, 0xc2, (size_t)(end - at))) != NULL) {
+        if (is_c1(at, (size_t)(end - at)))
+            return true;
+        at++;
+    }
+    return false;
 }
 
 void escape_strip(const char *line, size_t length, struct buf *out)
 {
-    size_t at = 0;
+    size_t plain = 0, at = 0;
 
     while (at < length) {
-        const char *escape = memchr(line + at, ESCAPE, length - at);
-        size_t plain = escape != NULL ? (size_t)(escape - line) : length;
+        size_t escape = escape_length(line + at, length - at);
 
-        buf_add(out, line + at, plain - at);
-        at = escape != NULL ? sequence_end(line, length, plain + 1) : length;
+        if (escape > 0) {
+            buf_add(out, line + plain, at - plain);
+            plain = at + escape;
+        }
+        at += escape > 0 ? escape : 1;
     }
+    buf_add(out, line + plain, length - plain);
 }

@@ -2,15 +2,18 @@
 #ifndef SMTUNE_BASE_ESCAPE_H
 #define SMTUNE_BASE_ESCAPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Escape sequences of terminals (ECMA-48): colours and cursor movements, titles
- * and links, character sets. */
+ * and links, character sets. They begin with ESC, or with a control of U+0080
+ * to U+009F in UTF-8. */
 
 struct buf;
 
-/* The length of the sequence that begins with the ESC at `text`. */
+/* The length of the sequence that begins at `text`; 0: none does. */
 size_t escape_length(const char *text, size_t length);
+bool escape_is_in(const char *line, size_t length);
 /* Appends the line without its sequences. */
 void escape_strip(const char *line, size_t length, struct buf *out);
 

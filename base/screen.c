@@ -60,18 +60,19 @@ static void erase(struct row *row, const char *sequence, size_t length)
 /* The length of what is at `text`. */
 static size_t take(struct row *row, const char *text, size_t length)
 {
-    size_t taken = 1;
+    size_t taken = escape_length(text, length);
 
+    if (taken > 0) {
+        erase(row, text, taken);
+        return taken;
+    }
+    taken = 1;
     switch (*text) {
     case '\r':
         row->is_rewritten = true;
         break;
     case '\b':
         row->cursor -= row->cursor > 0;
-        break;
-    case '\033':
-        taken = escape_length(text, length);
-        erase(row, text, taken);
         break;
     default:
         taken = text_next_rune(text, length, NULL);

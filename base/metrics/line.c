@@ -369,7 +369,7 @@ void line_read(struct metric_reader *reader, const char *line, size_t length)
     reader->line++;
     if (length == 0 || rules == NULL)
         return;
-    if (memchr(line, '\033', length) != NULL) {
+    if (escape_is_in(line, length)) {
         buf_truncate(&reader->bare, 0);
         escape_strip(line, length, &reader->bare);
         line = buf_text(&reader->bare);
