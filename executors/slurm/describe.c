@@ -13,7 +13,6 @@
 #include "base/backoff.h"
 #include "base/clock.h"
 #include "base/fs.h"
-#include "base/mem.h"
 #include "executors/slurm/core.h"
 
 enum {
@@ -21,25 +20,6 @@ enum {
     AGAIN_MAX_MS = 60000,
     UNREACHED_MS = 40000 /* without any answer, before the first */
 };
-
-static void copy_site(struct slurm_site *site, const struct slurm_site *from)
-{
-    slurm_site_clear(site);
-    *site = *from;
-    site->version = mem_copy_string(from->version);
-    site->cluster = mem_copy_string(from->cluster);
-    site->nodes = (struct buf)BUF_INIT; /* no job asks for them by name */
-    site->partitions =
-        mem_array(from->partition_count, sizeof(*site->partitions));
-    for (size_t i = 0; i < from->partition_count; i++) {
-        site->partitions[i] = from->partitions[i];
-        site->partitions[i].name = mem_copy_string(from->partitions[i].name);
-    }
-    site->qos = NULL;
-    site->qos_count = 0;
-    for (size_t i = 0; i < from->qos_count; i++)
-        slurm_site_add_qos(site, from->qos[i].name, from->qos[i].max_time_ms);
-}
 
 /* Less and less often, as whatever is asked of a controller that is mute. */
 static void ask_again(struct slurm *slurm)
@@ -68,7 +48,9 @@ static void on_site(void *user, const struct slurm_reply *reply,
         ask_again(slurm);
         return;
     }
-    copy_site(&slurm->site, site);
+    slurm_site_clear(&slurm->site);
+    slurm_site_copy(&slurm->site, site);
+    buf_clear(&slurm->site.nodes); /* no job asks for them by name */
     slurm->has_site = true;
 }
 

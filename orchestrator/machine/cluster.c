@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/machine/cluster.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "orchestrator/machine/cluster_link.h"
 
 enum {
@@ -105,21 +103,6 @@ bool cluster_is_near(const char *url)
     return true;
 }
 
-static void copy_site(struct slurm_site *to, const struct slurm_site *from)
-{
-    *to = *from;
-    to->version = mem_copy_string(from->version);
-    to->cluster = mem_copy_string(from->cluster);
-    to->nodes = (struct buf)BUF_INIT;
-    buf_add_string(&to->nodes, buf_text(&from->nodes));
-    to->partitions =
-        mem_array(from->partition_count + 1, sizeof(*to->partitions));
-    for (size_t i = 0; i < from->partition_count; i++) {
-        to->partitions[i] = from->partitions[i];
-        to->partitions[i].name = mem_copy_string(from->partitions[i].name);
-    }
-}
-
 static void on_site(void *user, const struct slurm_reply *reply,
                     const struct slurm_site *site)
 {
@@ -127,7 +110,7 @@ static void on_site(void *user, const struct slurm_reply *reply,
 
     it->reply = *reply;
     if (reply->answer == SLURM_DONE)
-        copy_site(it->site, site);
+        slurm_site_copy(it->site, site);
     it->link.has_answer = true;
 }
 

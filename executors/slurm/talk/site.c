@@ -21,6 +21,25 @@ void slurm_site_clear(struct slurm_site *site)
     memset(site, 0, sizeof(*site));
 }
 
+void slurm_site_copy(struct slurm_site *to, const struct slurm_site *from)
+{
+    *to = *from;
+    to->version = mem_copy_string(from->version);
+    to->cluster = mem_copy_string(from->cluster);
+    to->nodes = (struct buf)BUF_INIT;
+    buf_add_string(&to->nodes, buf_text(&from->nodes));
+    to->partitions =
+        mem_array(from->partition_count + 1, sizeof(*to->partitions));
+    for (size_t i = 0; i < from->partition_count; i++) {
+        to->partitions[i] = from->partitions[i];
+        to->partitions[i].name = mem_copy_string(from->partitions[i].name);
+    }
+    to->qos = NULL;
+    to->qos_count = 0;
+    for (size_t i = 0; i < from->qos_count; i++)
+        slurm_site_add_qos(to, from->qos[i].name, from->qos[i].max_time_ms);
+}
+
 const struct slurm_partition *slurm_site_partition(
     const struct slurm_site *site, const char *name)
 {

@@ -42,6 +42,8 @@ struct slurm_site {
 };
 
 void slurm_site_clear(struct slurm_site *site);
+/* What `to` had is lost: clear it first. */
+void slurm_site_copy(struct slurm_site *to, const struct slurm_site *from);
 
 /* Of the name; NULL: the default one. NULL when there is none such. */
 const struct slurm_partition *slurm_site_partition(
