@@ -60,8 +60,9 @@ void edit_receivers_find(const struct experiment *now,
     for (size_t i = 0; i < count; i++)
         receivers->same[i] = find_same(now, i, edited);
     for (size_t i = 0; i < count; i++) {
-        bool is_corrected = receivers->same[i] == NOWHERE &&
-                            i < edited->receiver_count && is_new(receivers, i);
+        bool is_corrected = i < edited->receiver_count &&
+                            receivers->same[i] == NOWHERE &&
+                            is_new(receivers, i);
 
         receivers->heirs[i] = is_corrected ? (int64_t)i : receivers->same[i];
     }

@@ -35,7 +35,7 @@ static void build_mounts(struct job_spec_build *t, const struct conf_node *node)
 
     if (node == NULL || (node->type != CONF_LIST && node->type != CONF_TEXT))
         return;
-    container->mounts = mem_array(count, sizeof(*container->mounts));
+    container->mounts = mem_array(count, sizeof(struct template *));
     for (size_t i = 0; i < count; i++) {
         const struct conf_node *item =
             node->type == CONF_LIST ? node->items[i] : node;

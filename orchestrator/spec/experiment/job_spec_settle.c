@@ -187,12 +187,11 @@ static struct fault find_rank_fault(const struct job_spec_build *t)
     const int nodes = resources->nodes > 1 ? resources->nodes : 1;
     const int ranks = resources->tasks / nodes, gpus = resources->gpus / nodes;
 
-    if (gpus > 0 && resources->splits_gpus)
-        return gpus % ranks == 0 || ranks % gpus == 0
-                   ? (struct fault){0}
-                   : uneven(t, "gpus", "GPUs", resources->gpus,
-                            resources->tasks, "ranks");
-    if (gpus == 0 || ranks <= gpus)
+    if (gpus > 0 && resources->splits_gpus && gpus % ranks != 0 &&
+        ranks % gpus != 0)
+        return uneven(t, "gpus", "GPUs", resources->gpus, resources->tasks,
+                      "ranks");
+    if (gpus == 0 || resources->splits_gpus || ranks <= gpus)
         return (struct fault){0};
     return (struct fault){
         .key = "gpus",
