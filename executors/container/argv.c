@@ -180,18 +180,20 @@ static void add_gpus(const struct container_site *site, bool is_podman,
 {
     const char *visible =
         find_variable(site->environment, "CUDA_VISIBLE_DEVICES");
-    const char *at = visible != NULL ? visible : "all";
 
     if (site->has_amd) {
         add_pair(words, "--device", "/dev/kfd");
         add_pair(words, "--device", "/dev/dri");
-    } else if (!is_podman) {
+        return;
+    }
+    if (!is_podman) {
         add(words, "--gpus");
         word_list_add(words, visible != NULL
                                  ? mem_printf("\"device=%s\"", visible)
                                  : mem_copy_string("all"));
+        return;
     }
-    while (!site->has_amd && is_podman && *at != '\0') {
+    for (const char *at = visible != NULL ? visible : "all"; *at != '\0';) {
         size_t length = strcspn(at, ",");
 
         add(words, "--device");

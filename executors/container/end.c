@@ -103,7 +103,7 @@ static void run(char *const *argv)
     posix_spawn_file_actions_destroy(&files);
 }
 
-static void end_one(const char *folder, const char *name)
+void container_end(const char *folder, const char *name)
 {
     char *path = note_path(folder, name), host[HOST_MAX];
     struct buf note = BUF_INIT;
@@ -139,7 +139,7 @@ void container_end_all(const char *folder)
 
     while (notes != NULL && (entry = readdir(notes)) != NULL)
         if (entry->d_name[0] != '.')
-            end_one(folder, entry->d_name);
+            container_end(folder, entry->d_name);
     if (notes != NULL)
         closedir(notes);
     free(path);

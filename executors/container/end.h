@@ -15,6 +15,9 @@ int container_end_note(const char *folder, const char *name,
 /* Removes it: the container is gone. */
 void container_end_forget(const char *folder, const char *name);
 
+/* Removes one container of the folder, if this machine started it. */
+void container_end(const char *folder, const char *name);
+
 /* Removes all containers of the folder that this machine started and that are
  * not gone, whatever they do; waits some seconds at most. */
 void container_end_all(const char *folder);

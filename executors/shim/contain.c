@@ -32,6 +32,7 @@
 #include "base/compiler.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "executors/attempt/setup_failed.h"
 #include "executors/attempt/shim_status.h"
 #include "executors/container/argv.h"
@@ -158,16 +159,14 @@ static int keep_image(const struct contain *c, struct err *err)
 static char *make_name(const char *folder)
 {
     const char *rank = getenv("RANK"), *at = folder + strlen(folder);
-    unsigned hash = 2166136261u; /* FNV-1a */
     int slashes = 0;
     char *name;
 
-    for (const char *c = folder; *c != '\0'; c++)
-        hash = (hash ^ (unsigned char)*c) * 16777619u;
     while (at > folder && (slashes += at[-1] == '/') < 3)
         at--;
-    name = mem_printf("smtune-%s-%08x%s%s", at, hash, rank != NULL ? "-r" : "",
-                      rank != NULL ? rank : "");
+    name =
+        mem_printf("smtune-%s-%08x%s%s", at, text_hash(folder, strlen(folder)),
+                   rank != NULL ? "-r" : "", rank != NULL ? rank : "");
     for (char *c = name; *c != '\0'; c++)
         if (!isalnum((unsigned char)*c) && *c != '_' && *c != '.')
             *c = '-';
@@ -336,13 +335,13 @@ static int command_status(const struct contain *c, int status)
     return status;
 }
 
-/* A container outlives a runtime that was killed. */
+/* A container outlives a runtime that was killed. Other ranks have theirs. */
 static void clean(const struct contain *c, int status)
 {
     if (c->program.runtime->family != FAMILY_DOCKER)
         return;
     if (WIFSIGNALED(status))
-        container_end_all(c->container.folder);
+        container_end(c->container.folder, c->name);
     container_end_forget(c->container.folder, c->name);
     unlink(c->id_file);
 }
