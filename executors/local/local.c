@@ -45,6 +45,7 @@ struct local {
     struct agent_link *link; /* NULL when no agent can be had */
     struct adopted_list *adopted;
     struct agent_setup setup;
+    int machine_cpus; /* that can be pinned to; 0: nothing has asked yet */
     struct in_flight in_flight;
     int64_t mean_ms; /* duration of the last attempts */
     int64_t death_ms;
@@ -314,8 +315,16 @@ static void local_destroy(struct executor *executor, void (*done)(void *user),
     adopted_close(local->adopted, on_part_closed, local);
 }
 
-static int check_spec(const struct local *local,
-                      const struct attempt_spec *spec, struct err *err)
+/* The setup's CPUs are the machine's, or what the file says. */
+static int machine_cpus(struct local *local)
+{
+    if (local->machine_cpus == 0)
+        local->machine_cpus = cpus_find("");
+    return local->machine_cpus;
+}
+
+static int check_spec(struct local *local, const struct attempt_spec *spec,
+                      struct err *err)
 {
     if (local->link == NULL)
         return err_set(err, ERR_FAILED,
@@ -323,11 +332,11 @@ static int check_spec(const struct local *local,
     if (spec->cpus > local->setup.cpus)
         return err_set(err, ERR_FAILED, "needs %d CPU%s, the executor has %d",
                        spec->cpus, units_plural(spec->cpus), local->setup.cpus);
-    if (spec->pins && local->setup.cpus > cpus_find(""))
+    if (spec->pins && local->setup.cpus > machine_cpus(local))
         return err_set(err, ERR_FAILED,
                        "cannot pin: the executor has %d CPUs, and this machine "
                        "has %d",
-                       local->setup.cpus, cpus_find(""));
+                       local->setup.cpus, machine_cpus(local));
     if (spec->gpus > (int)local->setup.gpu_count)
         return err_set(err, ERR_FAILED, "needs %d GPU%s, the executor has %u",
                        spec->gpus, units_plural(spec->gpus),

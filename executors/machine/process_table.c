@@ -285,21 +285,6 @@ static bool is_of_apptainer(const char *status)
            has_name(status, "Name:\tstarter-suid\n");
 }
 
-/* Whether it is in a container of Podman, which passes the signal on. */
-static bool is_of_podman(const struct process_table *table,
-                         const struct process *process)
-{
-    char status[STATUS_MAX];
-
-    for (; process != NULL && process->owner != NULL;
-         process = process_table_find(table, process->parent)) {
-        read_status(process->pid, status);
-        if (has_name(status, "Name:\tconmon\n"))
-            return true;
-    }
-    return false;
-}
-
 /* Programs that pass a signal on to what they have started. */
 static bool passes_on(const char *status, int signal_number)
 {
@@ -316,21 +301,22 @@ static bool passes_on(const char *status, int signal_number)
     return false;
 }
 
-/* Whether it gets the signal from a process above it, too. */
+/* Whether it gets the signal from a process above it, too, or is in a container
+ * of Podman, which passes it on. */
 static bool is_told_from_above(const struct process_table *table,
                                const struct process *process, int signal_number)
 {
-    const struct process *above = process_table_find(table, process->parent);
+    const struct process *at = process;
 
     for (size_t i = 0;
-         i < table->count && above != NULL && above->owner == process->owner;
-         i++) {
+         i <= table->count && at != NULL && at->owner == process->owner; i++) {
         char status[STATUS_MAX];
 
-        read_status(above->pid, status);
-        if (passes_on(status, signal_number))
+        read_status(at->pid, status);
+        if (has_name(status, "Name:\tconmon\n") ||
+            (at != process && passes_on(status, signal_number)))
             return true;
-        above = process_table_find(table, above->parent);
+        at = process_table_find(table, at->parent);
     }
     return false;
 }
@@ -343,7 +329,6 @@ static bool is_to_warn(const struct process_table *table,
     read_status(process->pid, status);
     return heeds(status, signal_number) &&
            !is_srun_of_launch(process, status) && !is_of_apptainer(status) &&
-           !is_of_podman(table, process) &&
            !is_told_from_above(table, process, signal_number);
 }
 

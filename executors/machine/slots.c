@@ -115,21 +115,6 @@ static void wait_at(struct slots_place *place, bool has_all, bool is_short)
 
 /* -- Pools ----------------------------------------------------------------*/
 
-/* Their files are PREFIX0, PREFIX1 ... */
-static int64_t take_numbered(const struct slots_place *place,
-                             struct slot *slots, size_t count,
-                             const char *prefix, int64_t holder, int64_t wanted)
-{
-    char name[32];
-    int64_t taken = 0;
-
-    for (size_t i = 0; i < count && taken < wanted; i++) {
-        snprintf(name, sizeof(name), "%s%zu", prefix, i);
-        taken += slot_take(place, &slots[i], name, holder);
-    }
-    return taken;
-}
-
 /* The size may have been another in the file that an earlier engine read. */
 static struct slots_pool *find_pool(struct slots *slots,
                                     const struct attempt_pool *wanted)
@@ -162,8 +147,10 @@ static bool take_pool(struct slots *slots, const struct attempt_pool *wanted,
 
     if (!is_turn && others_wait(&pool->place))
         return false;
-    return take_numbered(&pool->place, pool->slots, (size_t)wanted->size, "",
-                         holder, wanted->amount) == wanted->amount;
+    return slots_take_numbered(
+               &pool->place, "",
+               &(struct slot_range){pool->slots, 0, (size_t)wanted->size},
+               holder, wanted->amount) == wanted->amount;
 }
 
 static uint32_t take_pools(struct slots *slots, const struct attempt_spec *spec,

@@ -51,6 +51,20 @@ bool slot_take(const struct slots_place *place, struct slot *slot,
     return true;
 }
 
+int64_t slots_take_numbered(const struct slots_place *place, const char *prefix,
+                            const struct slot_range *range, int64_t holder,
+                            int64_t wanted)
+{
+    char name[32];
+    int64_t taken = 0;
+
+    for (size_t i = range->first; i < range->end && taken < wanted; i++) {
+        snprintf(name, sizeof(name), "%s%zu", prefix, i);
+        taken += slot_take(place, &range->slots[i], name, holder);
+    }
+    return taken;
+}
+
 void slot_array_release(struct slot *slots, size_t count, int64_t holder)
 {
     for (size_t i = 0; i < count; i++) {

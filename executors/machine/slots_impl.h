@@ -56,6 +56,18 @@ void slot_array_release(struct slot *slots, size_t count, int64_t holder);
 bool slot_take(const struct slots_place *place, struct slot *slot,
                const char *name, int64_t holder);
 
+/* Those from `first` on, before `end`. */
+struct slot_range {
+    struct slot *slots;
+    size_t first, end;
+};
+
+/* Takes up to so many of them, whose files are PREFIX0, PREFIX1 ...; returns
+ * how many. */
+int64_t slots_take_numbered(const struct slots_place *place, const char *prefix,
+                            const struct slot_range *range, int64_t holder,
+                            int64_t wanted);
+
 /* ---- slots_machine.c: which CPUs and GPUs ---- */
 
 /* Whether the attempt has all that it asks for; else it may have a part. */

@@ -24,15 +24,10 @@
 static bool take_cpus(struct slots *slots, const struct attempt_spec *spec,
                       size_t first, size_t end)
 {
-    char name[32];
-    int taken = 0;
+    const struct slot_range range = {slots->cpus, first, end};
 
-    for (size_t i = first; i < end && taken < spec->cpus; i++) {
-        snprintf(name, sizeof(name), "cpu-%zu", i);
-        taken +=
-            slot_take(&slots->machine, &slots->cpus[i], name, spec->attempt);
-    }
-    return taken == spec->cpus;
+    return slots_take_numbered(&slots->machine, "cpu-", &range, spec->attempt,
+                               spec->cpus) == spec->cpus;
 }
 
 static size_t end_of_node(const struct slots *slots, size_t first, size_t end)
