@@ -147,8 +147,7 @@ static bool is_too_long(const struct attempt_spec *spec,
 {
     int64_t most_ms = slurm_time_limit(scene->site, scene->options, spec);
 
-    return most_ms > 0 && spec->time_ms > 0 &&
-           spec->time_ms + spec->grace_ms + PILOT_MARGIN_MS > most_ms;
+    return most_ms > 0 && slurm_pilot_need_ms(spec) > most_ms;
 }
 
 /* What is known of how long it takes; 0: nothing. */

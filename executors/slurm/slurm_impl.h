@@ -40,6 +40,13 @@ enum {
     PILOT_MARGIN_MS = 15000 /* of a pilot's time, to begin and to end */
 };
 
+/* The time of a pilot that an attempt needs; 0: the attempt has no limit. */
+static inline int64_t slurm_pilot_need_ms(const struct attempt_spec *spec)
+{
+    return spec->time_ms > 0 ? spec->time_ms + spec->grace_ms + PILOT_MARGIN_MS
+                             : 0;
+}
+
 struct slurm;
 struct slurm_mode;
 

@@ -45,7 +45,8 @@ static int open_streams(struct pilot *pilot, struct err *err)
         free(in);
         free(out);
         if (result != 0 && why.kind != ERR_BUSY) {
-            *err = why;
+            if (err != NULL)
+                *err = why;
             break;
         }
     }

@@ -219,13 +219,12 @@ static enum start_result mode_start(void *self, struct slurm_flight *flight,
 {
     struct pilots *pilots = self;
     struct attempt_spec *spec = &flight->request->spec;
-    struct pilot_plan plan;
     int64_t most = slurm_parallel(pilots->slurm) *
                    pilot_depth_permille(pilots->mean_ms) / 1000;
 
     if (spec->time_ms == 0)
         spec->time_ms = slurm_options(pilots->slurm)->time_ms;
-    if (pilots_plan(pilots, spec, 1, &plan, err) != 0)
+    if (pilots_check(pilots, spec, err) != 0)
         return START_ERROR;
     if ((int64_t)count_taken(pilots) >= most)
         return START_FULL;

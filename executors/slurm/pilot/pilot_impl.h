@@ -177,9 +177,10 @@ bool pilot_is_for_default(const struct pilot *pilot);
 
 /* -- How many there are (scale.c) -----------------------------*/
 
-/* As pilot_plan, of the partition that the attempt is for. */
-int pilots_plan(const struct pilots *pilots, const struct attempt_spec *spec,
-                int units, struct pilot_plan *plan, struct err *err);
+/* -1 where no pilot, of the partition that the attempt is for, could have what
+ * it needs. */
+int pilots_check(const struct pilots *pilots, const struct attempt_spec *spec,
+                 struct err *err);
 /* Submits what is wanting. */
 void pilots_scale(struct pilots *pilots, int64_t now_ms);
 enum pilot_failure {

@@ -253,10 +253,7 @@ static int plan_time(struct pilot_plan *plan, const struct pilot_wish *wish,
                      const struct slurm_partition *partition, struct err *err)
 {
     const struct attempt_spec *spec = wish->spec;
-    int64_t need_ms = spec->time_ms > 0
-                          ? spec->time_ms + spec->grace_ms + PILOT_MARGIN_MS
-                          : 0;
-    int64_t usual_ms = 0;
+    int64_t need_ms = slurm_pilot_need_ms(spec), usual_ms = 0;
 
     if (wish->limit_ms > 0 && need_ms > wish->limit_ms)
         return refuse_time(wish, need_ms, partition, err);

@@ -215,11 +215,10 @@ static const struct slurm_partition *partition_of(
     const struct pilots *pilots, const struct attempt_spec *spec)
 {
     const struct slurm_site *site = slurm_site(pilots->slurm);
-    const char *name = slurm_options(pilots->slurm)->ask.partition;
+    const struct slurm_ask ask =
+        slurm_asked_by(spec->slurm, &slurm_options(pilots->slurm)->ask);
 
-    if (spec->slurm != NULL && spec->slurm->partition != NULL)
-        name = spec->slurm->partition;
-    return site != NULL ? slurm_site_partition(site, name) : NULL;
+    return site != NULL ? slurm_site_partition(site, ask.partition) : NULL;
 }
 
 /* The partition is the first line of a kind, empty where none is asked for. */
@@ -236,10 +235,9 @@ static bool waits_for_default(const struct pilots *pilots,
                               const struct attempt_spec *spec)
 {
     const struct slurm_options *options = slurm_options(pilots->slurm);
-    bool is_named = options->ask.partition != NULL ||
-                    (spec->slurm != NULL && spec->slurm->partition != NULL);
+    const struct slurm_ask ask = slurm_asked_by(spec->slurm, &options->ask);
 
-    if (is_named || options->pilot_cpus > 0 ||
+    if (ask.partition != NULL || options->pilot_cpus > 0 ||
         slurm_site(pilots->slurm) == NULL || partition_of(pilots, spec) != NULL)
         return false;
     for (const struct pilot *p = pilots->first; p != NULL; p = p->next) {
@@ -252,22 +250,20 @@ static bool waits_for_default(const struct pilots *pilots,
 /* How many attempts like this one follow each other where a pilot has room for
  * `units` at once; 0: not known. */
 static int64_t count_rounds(const struct pilots *pilots,
-                            const struct attempt_spec *spec, int units)
+                            const struct attempt_spec *spec, const char *kind,
+                            int units)
 {
     int most = slurm_options(pilots->slurm)->pilot_max;
     int64_t at_once = (int64_t)units * (most > 0 ? most : PILOT_MAX);
     int64_t count = 0, more = spec->more;
-    struct buf kind = BUF_INIT;
 
-    pilot_kind_of(spec->slurm, &kind);
     for (const struct slurm_flight *f = pilots->waiting.first; f != NULL;
          f = f->sibling) {
-        if (!pilot_is_of_kind(f, buf_text(&kind)))
+        if (!pilot_is_of_kind(f, kind))
             continue;
         count++;
         more = f->request->spec.more;
     }
-    buf_clear(&kind);
     if (more < 0)
         return 0;
     if (at_once > slurm_parallel(pilots->slurm))
@@ -278,21 +274,40 @@ static int64_t count_rounds(const struct pilots *pilots,
     return count > at_once ? count / at_once + (count % at_once != 0) : 1;
 }
 
-int pilots_plan(const struct pilots *pilots, const struct attempt_spec *spec,
-                int units, struct pilot_plan *plan, struct err *err)
+static struct pilot_wish wish_of(const struct pilots *pilots,
+                                 const struct attempt_spec *spec, int units)
+{
+    return (struct pilot_wish){
+        .spec = spec,
+        .units = units,
+        .limit_ms = slurm_time_limit(slurm_site(pilots->slurm),
+                                     slurm_options(pilots->slurm), spec)};
+}
+
+int pilots_check(const struct pilots *pilots, const struct attempt_spec *spec,
+                 struct err *err)
+{
+    const struct pilot_wish wish = wish_of(pilots, spec, 1);
+    struct pilot_plan plan;
+
+    return pilot_plan(&plan, &wish, slurm_options(pilots->slurm),
+                      partition_of(pilots, spec), err);
+}
+
+/* A pilot for attempts of this kind, of which units more may run at once. */
+static int plan_pilot(const struct pilots *pilots,
+                      const struct attempt_spec *spec, const char *kind,
+                      int units, struct pilot_plan *plan, struct err *err)
 {
     const struct slurm_options *options = slurm_options(pilots->slurm);
     const struct slurm_partition *partition = partition_of(pilots, spec);
     const struct pilot_room cost = pilot_room_of(spec);
-    struct pilot_wish wish = {
-        .spec = spec,
-        .units = units,
-        .limit_ms = slurm_time_limit(slurm_site(pilots->slurm), options, spec)};
+    struct pilot_wish wish = wish_of(pilots, spec, units);
 
     if (pilot_plan(plan, &wish, options, partition, err) != 0)
         return -1;
     wish.rounds =
-        count_rounds(pilots, spec, pilot_room_units(&plan->size, &cost));
+        count_rounds(pilots, spec, kind, pilot_room_units(&plan->size, &cost));
     return pilot_plan(plan, &wish, options, partition, err);
 }
 
@@ -329,7 +344,8 @@ static bool scale_for(struct pilots *pilots, struct slurm_flight *flight,
         goes_on = true;
     else if (!may_submit(pilots))
         goes_on = false;
-    else if (pilots_plan(pilots, spec, parallel - units, &plan, &err) != 0)
+    else if (plan_pilot(pilots, spec, buf_text(&kind), parallel - units, &plan,
+                        &err) != 0)
         give_up(pilots, flight, &err);
     else
         goes_on = begin_one(pilots, spec, &plan, buf_text(&kind));

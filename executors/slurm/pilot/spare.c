@@ -31,9 +31,9 @@ static bool fits(const struct pilot *pilot, const struct slurm_flight *flight,
 {
     struct pilot_room cost = pilot_room_of(&flight->request->spec);
 
-    return pilot_is_of_kind(flight, pilot->kind) &&
+    return pilot_room_units(&pilot->size, &cost) > 0 &&
            pilot_suits(pilot, flight, pilot->kind, now_ms) &&
-           pilot_room_units(&pilot->size, &cost) > 0;
+           pilot_is_of_kind(flight, pilot->kind);
 }
 
 static bool is_wanted(const struct pilot *pilot, int64_t now_ms)

@@ -19,8 +19,6 @@
 #include "executors/slurm/talk/extra.h"
 #include "executors/slurm/talk/rest_impl.h"
 
-enum { LAST_OF_OPTIONS = 38 };
-
 enum form {
     TEXT,      /* the same in all versions */
     NUMBER,    /* likewise */
@@ -219,10 +217,23 @@ static void set_old(json_t *job, const struct field *field, const char *value)
     json_object_set_new(job, field->old, json_string(value));
 }
 
-static json_t *no_val(int64_t number)
+json_t *slurm_rest_optional(int64_t number)
 {
     return json_pack("{s:b,s:b,s:I}", "set", 1, "infinite", 0, "number",
                      (json_int_t)number);
+}
+
+json_t *slurm_rest_list(const char *text)
+{
+    json_t *list = json_array();
+
+    while (*text != '\0') {
+        size_t length = strcspn(text, ",");
+
+        json_array_append_new(list, json_stringn(text, length));
+        text += length + (text[length] == ',');
+    }
+    return list;
 }
 
 /* "gpu:2,shard:1" -> "gres/gpu:2,gres/shard:1" */
@@ -243,21 +254,7 @@ static json_t *gres_of(const char *value)
     return json;
 }
 
-/* "FAIL,END", in capitals. */
-static json_t *words_of(const char *value)
-{
-    json_t *list = json_array();
-
-    while (*value != '\0') {
-        size_t length = strcspn(value, ",");
-
-        json_array_append_new(list, json_stringn(value, length));
-        value += length + (value[length] == ',');
-    }
-    return list;
-}
-
-/* The flags of mail that sbatch's words stand for. */
+/* The flags of mail that sbatch's words, in whatever case, stand for. */
 static json_t *mail_of(const char *value)
 {
     static const struct {
@@ -271,7 +268,7 @@ static json_t *mail_of(const char *value)
         {"TIME_LIMIT_80", "TIME=80%"},
         {"TIME_LIMIT_50", "TIME=50%"},
     };
-    json_t *list = json_array(), *words = words_of(value);
+    json_t *list = json_array(), *words = slurm_rest_list(value);
 
     for (size_t i = 0; i < json_array_size(words); i++) {
         char *word =
@@ -287,7 +284,7 @@ static json_t *mail_of(const char *value)
             if (strcmp(word, names[j].word) == 0)
                 flags = names[j].flags;
         }
-        found = words_of(flags);
+        found = slurm_rest_list(flags);
         json_array_extend(list, found);
         json_decref(found);
         free(word);
@@ -302,10 +299,10 @@ static json_t *value_of(const struct field *field, const char *value)
     case NUMBER:
         return json_integer(amount_of(field, value));
     case COUNTED:
-        return no_val(amount_of(field, value));
+        return slurm_rest_optional(amount_of(field, value));
     case MEGABYTES:
         return strcmp(field->key, "memory_per_cpu") == 0
-                   ? no_val(amount_of(field, value))
+                   ? slurm_rest_optional(amount_of(field, value))
                    : json_integer(amount_of(field, value));
     case FLAG:
         return json_true();
@@ -317,7 +314,7 @@ static json_t *value_of(const struct field *field, const char *value)
     case GPU_MEGABYTES:
         return json_sprintf("gres/gpu:%" PRId64, amount_of(field, value));
     case WORDS:
-        return words_of(value);
+        return slurm_rest_list(value);
     case MAIL:
         return mail_of(value);
     case SHARING:
@@ -337,7 +334,7 @@ void slurm_rest_set_extra(json_t *job, const json_t *words, int version)
 
         if (field == NULL)
             continue;
-        if (version <= LAST_OF_OPTIONS)
+        if (version <= SLURM_REST_LAST_OF_OPTIONS)
             set_old(job, field, value);
         else
             json_object_set_new(job, field->key, value_of(field, value));

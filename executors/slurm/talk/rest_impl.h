@@ -100,6 +100,13 @@ void slurm_rest_read_clusters(const struct fetch_answer *answer,
 void slurm_rest_read_qos(const struct fetch_answer *answer,
                          struct slurm_site *site);
 
+/* Later versions take a job in the words of the controller's own request. */
+enum { SLURM_REST_LAST_OF_OPTIONS = 38 };
+
+/* "n1,n2" as a list. */
+json_t *slurm_rest_list(const char *text);
+/* A number as later versions write those that may be none. */
+json_t *slurm_rest_optional(int64_t number);
 /* The first option of `extra` that no field can express; NULL: all are. */
 const char *slurm_rest_refused_extra(const struct slurm_ask *ask);
 /* Sets what the words, a list of options that are not refused, ask for. */

@@ -153,19 +153,6 @@ json_t *slurm_rest_job(const struct slurm_submission *submission)
 
 /* -- Other versions -------------------------------------------------------*/
 
-static json_t *list_of(const char *text)
-{
-    json_t *list = json_array();
-
-    while (*text != '\0') {
-        size_t length = strcspn(text, ",");
-
-        json_array_append_new(list, json_stringn(text, length));
-        text += length + (text[length] == ',');
-    }
-    return list;
-}
-
 static json_t *pairs_of(json_t *map)
 {
     json_t *list = json_array();
@@ -184,12 +171,11 @@ static json_t *pairs_of(json_t *map)
 /* In place of a number. */
 static void set_no_val(json_t *job, const char *key)
 {
-    json_t *number = json_object_get(job, key);
+    const json_t *number = json_object_get(job, key);
 
     if (number != NULL)
         json_object_set_new(job, key,
-                            json_pack("{s:b,s:b,s:O}", "set", 1, "infinite", 0,
-                                      "number", number));
+                            slurm_rest_optional(json_integer_value(number)));
 }
 
 /* In the words of the controller's own request. */
@@ -212,9 +198,9 @@ static void adapt(json_t *job)
                             json_sprintf("gres/%s", json_string_value(gres)));
     json_object_del(job, "gres");
     if (json_object_get(job, "exclude_nodes") != NULL)
-        json_object_set_new(
-            job, "excluded_nodes",
-            list_of(json_string_value(json_object_get(job, "exclude_nodes"))));
+        json_object_set_new(job, "excluded_nodes",
+                            slurm_rest_list(json_string_value(
+                                json_object_get(job, "exclude_nodes"))));
     json_object_del(job, "exclude_nodes");
     if (json_object_get(job, "kill_on_invalid_dependency") != NULL)
         json_object_set_new(job, "flags",
@@ -226,10 +212,9 @@ static void adapt(json_t *job)
  * from then on. */
 json_t *slurm_rest_job_adapt(json_t *body, int version)
 {
-    enum { LAST_OF_OPTIONS = 38 };
     json_t *job = json_object_get(body, "job");
 
-    if (version > LAST_OF_OPTIONS)
+    if (version > SLURM_REST_LAST_OF_OPTIONS)
         adapt(job);
     slurm_rest_set_extra(job, json_object_get(body, "extra"), version);
     json_object_del(body, "extra");

@@ -11,6 +11,8 @@
 #include "base/mem.h"
 #include "executors/slurm/talk/rest_impl.h"
 
+enum { MINUTE_MS = 60000 };
+
 static const json_t *either(const json_t *first, const json_t *second)
 {
     return first != NULL ? first : second;
@@ -37,7 +39,6 @@ static bool is_up(const json_t *json)
 
 static void take_partition(const json_t *json, struct slurm_site *site)
 {
-    enum { MINUTE_MS = 60000 };
     const char *name = slurm_rest_text(json_object_get(json, "name"));
     struct slurm_partition *partition;
 
@@ -144,7 +145,6 @@ void slurm_rest_read_clusters(const struct fetch_answer *answer,
 void slurm_rest_read_qos(const struct fetch_answer *answer,
                          struct slurm_site *site)
 {
-    enum { MINUTE_MS = 60000 };
     struct slurm_reply reply;
     int64_t number;
     json_t *body = slurm_rest_judge(answer, NULL, &number, &reply);

@@ -8,6 +8,7 @@
 #include "base/conf/schema.h"
 #include "base/mem.h"
 #include "executors/job_label.h"
+#include "executors/slurm/talk/extra.h"
 
 /* The key `executor`: what was read, put into struct executor_options. */
 
@@ -124,16 +125,6 @@ static const struct {
     {"--wrap", 0, NULL},
 };
 
-/* Whether the word is that option: "-a1-4", "--array=1-4", "--array". */
-static bool is_option(const char *word, const char *name, char letter)
-{
-    size_t length = strcspn(word, "=");
-
-    if (word[1] != '-')
-        return letter != 0 && word[1] == letter;
-    return strlen(name) == length && strncmp(word, name, length) == 0;
-}
-
 static int check_option(struct build *build, const struct conf_node *node,
                         const char *label)
 {
@@ -149,7 +140,8 @@ static int check_option(struct build *build, const struct conf_node *node,
                          "an item of %s must begin with '-': '%s'", label,
                          node->text);
     for (size_t i = 0; i < ARRAY_LEN(own_options); i++) {
-        if (!is_option(node->text, own_options[i].name, own_options[i].letter))
+        if (slurm_extra_value(node->text, own_options[i].name,
+                              own_options[i].letter) == NULL)
             continue;
         if (own_options[i].use != NULL)
             help = mem_printf("use %s", own_options[i].use);

@@ -51,8 +51,6 @@ static void fill(struct resources *resources, const struct slurm_options *slurm,
         resources->gpus = slurm->gpus;
     if (resources->time_ms == 0)
         resources->time_ms = slurm->time_ms;
-    if (resources->tasks == 0)
-        resources->tasks = resources->nodes;
 }
 
 static bool is_by_pilot(const struct resources *resources,
