@@ -329,11 +329,9 @@ static void pass_on(struct rank_group *ranks, int signal_number)
         warn_ranks(ranks, signal_number);
         return;
     }
-    if (warns) { /* those that do not handle it end of it, as alone */
-        signal_groups(ranks, signal_number);
-        return;
-    }
     signal_groups(ranks, signal_number);
+    if (warns) /* those that do not handle it end of it, as alone */
+        return;
     if (ranks->signal == 0)
         ranks->signal = signal_number;
     begin_ending(ranks);
@@ -377,35 +375,43 @@ static bool is_background_terminal(int fd)
     return front > 0 && front != getpgrp();
 }
 
-/* Its share of the CPUs that this process may run on. */
-static const cpu_set_t *find_cpus(const struct rank_group *ranks, int rank,
+/* What ranks share when they start. */
+struct spawning {
+    int null_fd;
+    struct cpu_place places[CPU_SETSIZE]; /* that this process may run on */
+    int place_count;                      /* 0: ranks are not pinned */
+};
+
+/* Its share of the CPUs. */
+static const cpu_set_t *find_cpus(const struct rank_group *ranks,
+                                  const struct spawning *spawning, int rank,
                                   cpu_set_t *set)
 {
-    struct cpu_place places[CPU_SETSIZE];
-    int count, first, end;
+    int first, end;
 
-    if (!ranks->options->pins ||
-        (count = (int)cpu_places_find("", places)) == 0)
+    if (spawning->place_count == 0)
         return NULL;
-    rank_share(rank, ranks->options->tasks, count, &first, &end);
+    rank_share(rank, ranks->options->tasks, spawning->place_count, &first,
+               &end);
     CPU_ZERO(set);
     for (int i = first; i < end; i++)
-        CPU_SET(places[i].cpu, set);
+        CPU_SET(spawning->places[i].cpu, set);
     return set;
 }
 
-static int spawn(struct rank_group *ranks, int rank, int null_fd,
-                 struct err *err)
+static int spawn(struct rank_group *ranks, const struct spawning *spawning,
+                 int rank, struct err *err)
 {
     struct rank *item = &ranks->items[rank];
-    struct rank_spec spec = {.argv = ranks->options->argv, .in_fd = null_fd};
+    struct rank_spec spec = {.argv = ranks->options->argv,
+                             .in_fd = spawning->null_fd};
     cpu_set_t cpus;
     int result;
 
     env_list_inherit(&item->environment, ranks->options->environment);
     rank_env_set(&item->environment, &ranks->meeting, rank);
     spec.envp = item->environment.items;
-    spec.cpus = find_cpus(ranks, rank, &cpus);
+    spec.cpus = find_cpus(ranks, spawning, rank, &cpus);
     if (rank == 0 && ranks->options->meeting == NULL &&
         !is_background_terminal(STDIN_FILENO))
         spec.in_fd = STDIN_FILENO;
@@ -424,21 +430,24 @@ static int spawn(struct rank_group *ranks, int rank, int null_fd,
 
 static void spawn_all(struct rank_group *ranks)
 {
-    int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    struct spawning spawning = {.null_fd =
+                                    open("/dev/null", O_RDONLY | O_CLOEXEC)};
     struct err *err = &ranks->start_error;
 
+    if (ranks->options->pins)
+        spawning.place_count = (int)cpu_places_find("", spawning.places);
     for (int rank = 0; rank < ranks->options->tasks; rank++) {
         struct rank_failure failure = {.rank = ranks->meeting.first + rank,
                                        .exit_code = -1};
 
-        if (spawn(ranks, rank, null_fd, err) == 0)
+        if (spawn(ranks, &spawning, rank, err) == 0)
             continue;
         fail(ranks, &failure,
              err->kind == ERR_NOT_FOUND ? STATUS_NOT_FOUND
                                         : STATUS_NOT_STARTED);
         break;
     }
-    close(null_fd);
+    close(spawning.null_fd);
 }
 
 static void start_handles(struct rank_group *ranks)

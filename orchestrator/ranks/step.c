@@ -214,7 +214,7 @@ int rank_step_run(const struct rank_step_options *options, int *status,
     struct rank_step step = {.options = options, .orders = -1};
     int result;
 
-    if (options->log_directory != NULL)
+    if (options->warning != 0 && options->log_directory != NULL)
         rank_end_clear(options->log_directory, options->tasks);
     uv_loop_init(&step.loop);
     start_handles(&step);
