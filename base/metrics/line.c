@@ -329,9 +329,9 @@ static bool is_of_other_rank(struct metric_reader *reader, const char *line,
     int64_t rank = metric_rank_of_line(line, length);
 
     if (rank == METRIC_RANK_NONE) {
-        rank = metric_rank_of_pairs(&reader->pairs);
         if (reader->rules->asks_for_rank)
             return false;
+        rank = metric_rank_of_pairs(&reader->pairs);
         reader->has_rank_0 = reader->has_rank_0 || rank == 0;
         if (!reader->has_rank_0)
             return false;
@@ -349,13 +349,8 @@ static enum metric_block_line follow_block(struct metric_reader *reader,
     enum metric_block_line found = metric_block_follow(
         &reader->block, &reader->rules->resource, line, length);
 
-    if (found != BLOCK_ROW && reader->held.count > 0) {
-        struct metric_block now = reader->block;
-
-        reader->block = before;
-        series_release(reader);
-        reader->block = now;
-    }
+    if (found != BLOCK_ROW)
+        series_release(reader, &before);
     return found;
 }
 

@@ -217,7 +217,7 @@ void metric_reader_finish(struct metric_reader *reader, bool is_whole,
 
     if (is_whole)
         end_line(&sink, "", 0, false);
-    series_release(reader);
+    series_release(reader, &reader->block);
     series_take(&sink, false);
     series_flush(&sink, is_whole);
 }

@@ -86,8 +86,9 @@ static const char *skip_number(const char *at, const char *end)
     const char *start = at;
 
     while (at < end &&
-           (is_of_number(*at) || ((*at | 0x20) == 'e' && at + 1 < end &&
-                                  (metric_is_digit(at[1]) || at[1] == '-'))))
+           (is_of_number(*at) ||
+            ((*at | 0x20) == 'e' && at + 1 < end &&
+             (metric_is_digit(at[1]) || at[1] == '-' || at[1] == '+'))))
         at++;
     while (at > start + 1 && !metric_is_digit(at[-1]))
         at--;

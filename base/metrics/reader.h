@@ -100,7 +100,8 @@ size_t series_find(struct metric_reader *reader, const char *name,
  * next refresh of the line. */
 void series_take(const struct sink *sink, bool is_refreshed);
 /* What the block has counts as found on the line, which comes behind it. */
-void series_release(struct metric_reader *reader);
+void series_release(struct metric_reader *reader,
+                    const struct metric_block *block);
 /* What was found on the line waits for the end of its block. */
 void series_hold(struct metric_reader *reader);
 /* What waits counts, or not. */

@@ -51,12 +51,17 @@ void series_clear(struct metric_reader *reader)
     free(reader->pending.items);
 }
 
+/* Two that are no numbers are the same, too. */
+static bool is_same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
 /* Another sentence has the value again: "saved the model with loss=0.5". */
 static bool is_repeated(const struct series *series, const struct found *found)
 {
     return series->has_value && found->words != series->words &&
-           (found->value == series->last_value ||
-            (isnan(found->value) && isnan(series->last_value)));
+           is_same(found->value, series->last_value);
 }
 
 /* Another process has the step, too: the same line, with another value. */
@@ -66,7 +71,8 @@ static void look_for_others(struct series *series, const struct found *found)
 
     series->points++;
     if (series->has_value && found->step == series->last_step &&
-        found->value != series->last_value && found->form == series->form) {
+        !is_same(found->value, series->last_value) &&
+        found->form == series->form) {
         several->doubled++;
         several->step = found->step;
         several->replaced = series->last_value;
@@ -95,11 +101,6 @@ static void emit(const struct sink *sink, const struct found *found)
     sink->found(sink->user, &point);
 }
 
-static bool is_same_step(double a, double b)
-{
-    return a == b || (isnan(a) && isnan(b));
-}
-
 /* Whether the line is a later state of what waits: it has the metric at the
  * same step. */
 static bool is_replaced(const struct found_list *later,
@@ -107,7 +108,7 @@ static bool is_replaced(const struct found_list *later,
 {
     for (size_t i = 0; i < later->count; i++)
         if (later->items[i].series == found->series &&
-            is_same_step(later->items[i].step, found->step))
+            is_same(later->items[i].step, found->step))
             return true;
     return false;
 }
@@ -116,7 +117,7 @@ static bool is_replaced(const struct found_list *later,
 static bool is_open(const struct found_list *later, const struct found *found)
 {
     for (size_t i = 0; i < later->count; i++)
-        if (!is_same_step(later->items[i].step, found->step))
+        if (!is_same(later->items[i].step, found->step))
             return false;
     return true;
 }
@@ -164,13 +165,14 @@ void series_take(const struct sink *sink, bool is_refreshed)
     found->count = 0;
 }
 
-void series_release(struct metric_reader *reader)
+void series_release(struct metric_reader *reader,
+                    const struct metric_block *block)
 {
     struct found_list *held = &reader->held;
 
     for (size_t i = 0; i < held->count; i++) {
-        if (isnan(held->items[i].step) && reader->block.has_step)
-            held->items[i].step = reader->block.step;
+        if (isnan(held->items[i].step) && block->has_step)
+            held->items[i].step = block->step;
         append(&reader->found, &held->items[i]);
     }
     held->count = 0;

@@ -133,6 +133,9 @@ static void test_metrics__several_processes_are_noticed(void **state)
          "Epoch 2 [0/64 (0%)] loss: 0.4\nEpoch 2 [32/64 (50%)] loss: 0.3\n",
          ""},
         {"loss", "epoch=1 loss=0.5\nepoch=1 loss=0.5\n", ""},
+        {"loss", "epoch=1 loss=nan\nepoch=1 loss=nan\n", ""},
+        {"loss", "epoch=1 loss=1.2e+05\nepoch=1 loss=9.9e+04\n",
+         "1 doubled, 120000 by 99000 at 1"},
         {"loss", "epoch=1 loss=0.5\nfinal epoch=1 loss=0.4\n", ""},
         {"loss", "loss=0.5\nloss=0.6\n", ""},
         /* a correction at the end */
