@@ -7,9 +7,8 @@
  */
 #include "cli/drive/repeat_means.h"
 
-#include <stddef.h>
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 
@@ -73,5 +72,5 @@ bool repeat_means_add(struct repeat_means *means, int64_t number, double value)
 struct repeat_mean repeat_means_best(const struct repeat_means *means)
 {
     return means->count > 0 ? means->settings[means->best]
-                            : (struct repeat_mean){0, 0, 0.0};
+                            : (struct repeat_mean){0, 0, (double)NAN};
 }

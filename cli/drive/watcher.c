@@ -341,7 +341,9 @@ static int keep_best(void *user, const struct trial_row *row)
         row->violation > 0.0 ||
         row->param_count != search_space_count(watcher->experiment))
         return ENOUGH;
-    watcher->best = row->values[0];
+    watcher->best = watcher->repeats != NULL
+                        ? repeat_means_best(watcher->repeats).mean
+                        : row->values[0];
     print_point(watcher->experiment, row->params, &watcher->best_params);
     return ENOUGH;
 }
