@@ -163,11 +163,6 @@ static void note_state(struct proving *proving, size_t step,
         proving->records[step].state = state;
 }
 
-static char *copy_text(const char *text)
-{
-    return text != NULL ? mem_copy_string(text) : NULL;
-}
-
 static void note_begin(struct proving *proving, size_t step,
                        const json_t *detail)
 {
@@ -175,7 +170,8 @@ static void note_begin(struct proving *proving, size_t step,
         return;
     step_record_forget(&proving->records[step]);
     proving->records[step].state = FLOW_ACTIVE;
-    proving->records[step].matrix = copy_text(detail_string(detail, "matrix"));
+    proving->records[step].matrix =
+        mem_copy_string(detail_string(detail, "matrix"));
 }
 
 static void note_job(struct proving *proving, const struct flow_job *job,
@@ -188,8 +184,8 @@ static void note_job(struct proving *proving, const struct flow_job *job,
             .is_there = true,
             .round = job->round,
             .state = state,
-            .rounds = copy_text(job->rounds),
-            .outputs = copy_text(outputs),
+            .rounds = mem_copy_string(job->rounds),
+            .outputs = mem_copy_string(outputs),
         };
 }
 
@@ -223,14 +219,14 @@ static int on_file(struct proving *proving, bool is_first)
     if (replay_parse_spec(proving->replay, is_first ? "" : "edited_", &spec) !=
         0)
         return -1;
-    if (is_first)
-        proving->records =
-            mem_array(spec.workflow->step_count, sizeof(*proving->records));
-    else if (spec.workflow == NULL ||
-             spec.workflow->step_count != proving->workflow->step_count) {
+    if (spec.workflow == NULL || is_first != (proving->records == NULL) ||
+        spec.workflow->step_count != proving->workflow->step_count) {
         spec_clear(&spec);
         return differ(proving, NULL, "the edited file has other steps");
     }
+    if (is_first)
+        proving->records =
+            mem_array(spec.workflow->step_count, sizeof(*proving->records));
     return follow_spec(proving, &spec);
 }
 

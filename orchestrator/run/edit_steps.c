@@ -80,16 +80,6 @@ static void note_effects(struct finding *finding)
 
 /* ---- steps that wait again ---- */
 
-/* All that need a step, near or far; finals do with any step that is none. */
-static void mark(const struct workflow *workflow, size_t step, bool *waits)
-{
-    graph_mark_descendants(workflow->graph, step, waits);
-    if (workflow->flow_steps[step].is_final)
-        return;
-    for (size_t i = 0; i < workflow->step_count; i++)
-        waits[i] |= workflow->flow_steps[i].is_final;
-}
-
 /* It ended without a copy of its own: only its beginning can be asked. */
 static bool has_no_outcome(const struct changed_step *step)
 {
@@ -113,8 +103,8 @@ static void find_waits(struct finding *finding, struct edit_steps *found)
         found->begun += step->begins;
         if (!step->begins && !found->asked[i])
             continue;
-        mark(finding->files->before, i, found->waits);
-        mark(finding->files->after, i, found->waits);
+        reopen_steps_mark(finding->files->before, i, found->waits);
+        reopen_steps_mark(finding->files->after, i, found->waits);
     }
     for (size_t i = 0; i < finding->count; i++) {
         found->waits[i] &= finding->steps[i].state != FLOW_WAITING;

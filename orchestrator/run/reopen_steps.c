@@ -106,11 +106,9 @@ static int refuse_old(const struct looking *looking,
                    step_state_names[life->state]);
 }
 
-/* All that need a step wait again; finals do with any step that is none. */
-static void mark(const struct looking *looking, size_t step, bool *waits)
+void reopen_steps_mark(const struct workflow *workflow, size_t step,
+                       bool *waits)
 {
-    const struct workflow *workflow = looking->workflow;
-
     graph_mark_descendants(workflow->graph, step, waits);
     if (workflow->flow_steps[step].is_final)
         return;
@@ -122,14 +120,15 @@ static void mark_all(const struct looking *looking, bool all_failed,
                      bool *waits)
 {
     for (size_t i = 0; i < looking->count; i++)
-        mark(looking, (size_t)looking->found[i].step, waits);
+        reopen_steps_mark(looking->workflow, (size_t)looking->found[i].step,
+                          waits);
     for (size_t i = 0; all_failed && i < looking->workflow->step_count; i++) {
         const struct life *life = &looking->lives[i];
 
         if (life->state != FLOW_FAILED || life->jobs > 0)
             continue;
         waits[i] = true;
-        mark(looking, i, waits);
+        reopen_steps_mark(looking->workflow, i, waits);
     }
 }
 

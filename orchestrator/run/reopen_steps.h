@@ -21,6 +21,11 @@ struct reopen_steps {
     size_t count;          /* of those that do not stay */
 };
 
+/* Marks in waits[step_count] all that need a step, near or far; finals need any
+ * step that is none. */
+void reopen_steps_mark(const struct workflow *workflow, size_t step,
+                       bool *waits);
+
 /*
  * What follows from steps->found, of which those go that are not put back. With
  * all_failed, steps that failed before they had a job wait again, too.

@@ -201,16 +201,19 @@ static struct set of_ranks(const struct entries *entries, size_t from)
     return set;
 }
 
-static bool counts_on(const struct entries *entries, size_t from)
+static bool has_new(const struct entries *entries, size_t from, size_t end)
 {
-    size_t end = set_end(entries, from);
-    size_t known = of_ranks(entries, from).count;
-
-    for (size_t i = from + known; i < end; i++) {
+    for (size_t i = from; i < end; i++) {
         if (entries->items[i].is_new)
             return true;
     }
     return false;
+}
+
+static bool counts_on(const struct entries *entries, size_t from)
+{
+    return has_new(entries, from + of_ranks(entries, from).count,
+                   set_end(entries, from));
 }
 
 /* How many parts a checkpoint beside has, at most those of now. */
@@ -286,11 +289,13 @@ static char *judge_set(const struct entries *entries, size_t from)
 
 static bool is_new_set(const struct entries *entries, size_t from)
 {
-    for (size_t i = from; i < set_end(entries, from); i++) {
-        if (entries->items[i].is_new)
-            return true;
-    }
-    return false;
+    return has_new(entries, from, set_end(entries, from));
+}
+
+/* Whether both are of one checkpoint. */
+static bool is_beside(const struct entry *a, const struct entry *b)
+{
+    return a->folder == b->folder && memcmp(a->path, b->path, a->folder) == 0;
 }
 
 /* What is wrong with the checkpoint of an entry, by its new files. */
@@ -301,11 +306,7 @@ static char *judge_folder(const struct entries *entries,
 
     for (size_t i = 0; i < entries->count && torn == NULL;
          i = set_end(entries, i)) {
-        const struct entry *entry = &entries->items[i];
-
-        if (entry->folder == like->folder &&
-            memcmp(entry->path, like->path, like->folder) == 0 &&
-            is_new_set(entries, i))
+        if (is_beside(&entries->items[i], like) && is_new_set(entries, i))
             torn = judge_set(entries, i);
     }
     return torn;
@@ -314,6 +315,7 @@ static char *judge_folder(const struct entries *entries,
 char *checkpoint_find_torn(const char *directory, int ranks, int64_t since_ms)
 {
     struct entries entries = {.ranks = ranks, .since_ms = since_ms};
+    const struct entry *judged = NULL;
     char *torn = NULL;
     bool has_whole = false;
 
@@ -324,8 +326,10 @@ char *checkpoint_find_torn(const char *directory, int ranks, int64_t since_ms)
          i = set_end(&entries, i)) {
         char *found;
 
-        if (!is_new_set(&entries, i))
+        if (!is_new_set(&entries, i) ||
+            (judged != NULL && is_beside(&entries.items[i], judged)))
             continue;
+        judged = &entries.items[i];
         found = judge_folder(&entries, &entries.items[i]);
         has_whole = found == NULL;
         if (torn == NULL)

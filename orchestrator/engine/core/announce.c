@@ -47,7 +47,8 @@ static struct best find_best(const struct engine *engine)
     struct best best = {engine->tally.best_trial, engine->tally.best};
 
     if (engine->experiment->search.replicates > 1 && best.trial != 0)
-        store_get_run(engine->store, engine->run->id, keep_best, &best, NULL);
+        store_get_run_uncounted(engine->store, engine->run->id, keep_best,
+                                &best, NULL);
     return best;
 }
 

@@ -103,11 +103,11 @@ void engine_finish_metrics(struct engine *engine, struct job *job)
     int64_t left_out = job->points_left_out;
     struct metric_several several;
 
-    if (job->metric_files != NULL)
+    if (job->metric_files != NULL) {
         left_out += metric_files_left_out(job->metric_files);
-    if (job->metric_files != NULL &&
-        metric_files_several(job->metric_files, &several))
-        tell_of_several(engine, job, &several);
+        if (metric_files_several(job->metric_files, &several))
+            tell_of_several(engine, job, &several);
+    }
     for (size_t i = 0; i < job->curve_count; i++) {
         struct job_curve *curve = &job->curves[i];
         const struct metric_new *held;

@@ -35,14 +35,8 @@ static int on_step(void *user, const struct step_row *row)
                         records->taking_up->err) != 0)
         return -1;
     record->first_job = row->first_job;
-    if (row->matrix != NULL)
-        record->matrix = mem_copy_string(row->matrix);
+    record->matrix = mem_copy_string(row->matrix);
     return 0;
-}
-
-static char *copy_text(const char *text)
-{
-    return text != NULL ? mem_copy_string(text) : NULL;
 }
 
 static int keep_copy(struct step_records *records, const struct trial_row *row,
@@ -60,8 +54,8 @@ static int keep_copy(struct step_records *records, const struct trial_row *row,
         .is_there = true,
         .round = row->round,
         .state = state,
-        .rounds = copy_text(row->rounds),
-        .outputs = copy_text(row->outputs),
+        .rounds = mem_copy_string(row->rounds),
+        .outputs = mem_copy_string(row->outputs),
     };
     return 0;
 }
