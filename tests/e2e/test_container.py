@@ -46,6 +46,23 @@ def signals(smtune, run, job):
     return [line for line in lines if line in ("warned", "term")]
 
 
+def warned_and_ended(smtune, workflow, container):
+    """The signals that a step gets before its end and at it."""
+    smtune("run", workflow(f"""
+        a:
+          container: {container}
+          resources: {{time: 3s, grace: 20s}}
+          continue: {{signal: USR2@1s, max: 1}}
+          checkpoints: true
+          shell: |
+            trap 'echo warned' USR2
+            trap 'echo term; end=1' TERM
+            while [ -z "$end" ]; do sleep 0.02; done
+            for i in 1 2 3 4 5; do sleep 0.02; done
+        """))
+    return signals(smtune, "flow", "a")
+
+
 def mounts(words):
     return [text.replace("type=bind,source=", "").split(",destination=")
             for text in runtimes.values_of(words, "--mount")]
@@ -110,19 +127,7 @@ def test_container__status_and_signals_are_the_commands(smtune, workflow,
 
 def test_container__each_signal_comes_once(smtune, workflow, apptainer):
     """Apptainer passes on what the command gets as well."""
-    smtune("run", workflow("""
-        a:
-          container: box.sif
-          resources: {time: 3s, grace: 20s}
-          continue: {signal: USR2@1s, max: 1}
-          checkpoints: true
-          shell: |
-            trap 'echo warned' USR2
-            trap 'echo term; end=1' TERM
-            while [ -z "$end" ]; do sleep 0.02; done
-            for i in 1 2 3 4 5; do sleep 0.02; done
-        """))
-    assert signals(smtune, "flow", "a") == ["warned", "term"]
+    assert warned_and_ended(smtune, workflow, "box.sif") == ["warned", "term"]
 
 
 def test_container__nothing_is_left_of_one_that_ignores_the_end(
@@ -305,19 +310,8 @@ def test_docker__status_and_signals_are_the_commands(smtune, workflow, docker):
 
 
 def test_docker__each_signal_comes_once(smtune, workflow, docker):
-    smtune("run", workflow("""
-        a:
-          container: {image: x, runtime: docker}
-          resources: {time: 3s, grace: 20s}
-          continue: {signal: USR2@1s, max: 1}
-          checkpoints: true
-          shell: |
-            trap 'echo warned' USR2
-            trap 'echo term; end=1' TERM
-            while [ -z "$end" ]; do sleep 0.02; done
-            for i in 1 2 3 4 5; do sleep 0.02; done
-        """))
-    assert signals(smtune, "flow", "a") == ["warned", "term"]
+    container = "{image: x, runtime: docker}"
+    assert warned_and_ended(smtune, workflow, container) == ["warned", "term"]
 
 
 def test_docker__a_container_that_ignores_the_end_is_removed(

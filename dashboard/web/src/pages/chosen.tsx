@@ -9,7 +9,6 @@ import type { Filter, RunModel } from "../types";
 
 const WORDS_MAX = 3;
 
-
 export function filterWords(filter: Filter): string {
   if (filter.kind === "range") {
     if (filter.min === -Infinity) return `≤ ${formatNumber(filter.max)}`;
