@@ -273,6 +273,16 @@ bool fs_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
+bool fs_is_within(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+
+    while (length > 0 && folder[length - 1] == '/')
+        length--;
+    return strncmp(path, folder, length) == 0 &&
+           (path[length] == '\0' || path[length] == '/');
+}
+
 char *fs_join(const char *directory, const char *name)
 {
     size_t length = strlen(directory);

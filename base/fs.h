@@ -57,6 +57,9 @@ int fs_copy_tree(const char *source, const char *target, struct err *err);
 /* Whether there is anything there, behind a link too, that can be seen. */
 bool fs_exists(const char *path);
 
+/* Whether the path is the folder or in it, by their names; both absolute. */
+bool fs_is_within(const char *path, const char *folder);
+
 /* "a/b" from "a" and "b"; an absolute `name` alone. The caller's to free. */
 char *fs_join(const char *directory, const char *name);
 

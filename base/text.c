@@ -250,6 +250,13 @@ bool text_has_word(const char *words, const char *word)
     return false;
 }
 
+bool text_ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), its = strlen(ending);
+
+    return length >= its && strcmp(text + length - its, ending) == 0;
+}
+
 uint32_t text_hash(const char *text, size_t length)
 {
     uint32_t hash = 2166136261u;

@@ -49,6 +49,9 @@ size_t text_variable_length(const char *text);
 /* Whether `word` is among words with blanks between them; NULL has none. */
 bool text_has_word(const char *words, const char *word);
 
+/* Whether the text ends so. */
+bool text_ends_with(const char *text, const char *ending);
+
 /* FNV-1a, of 32 bits, not 0 for no bytes: to find texts sooner, or to see that
  * bytes were damaged; it does not tell texts apart. */
 uint32_t text_hash(const char *text, size_t length);

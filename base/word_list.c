@@ -13,6 +13,11 @@ void word_list_add(struct word_list *list, char *word)
     list->items[list->count] = NULL;
 }
 
+void word_list_copy(struct word_list *list, const char *word)
+{
+    word_list_add(list, mem_copy_string(word));
+}
+
 void word_list_drop(struct word_list *list)
 {
     free(list->items[--list->count]);

@@ -12,6 +12,8 @@ struct word_list {
 
 /* Takes the word, which is on the heap. */
 void word_list_add(struct word_list *list, char *word);
+/* Adds a copy of it. */
+void word_list_copy(struct word_list *list, const char *word);
 /* Removes the last word; there is one. */
 void word_list_drop(struct word_list *list);
 /* Frees a NULL-ended array and its words; NULL is nothing to free. */

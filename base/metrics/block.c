@@ -56,9 +56,7 @@ static bool read_row(const char *line, size_t length, struct row *row)
 
 static bool row_number(const struct row *row, double *value)
 {
-    return row->value_length > 0 &&
-           metric_scan_number(row->value, row->value + row->value_length,
-                              value) == row->value_length;
+    return metric_is_number(row->value, row->value + row->value_length, value);
 }
 
 static void follow_row(struct metric_block *block,

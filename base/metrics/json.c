@@ -78,8 +78,7 @@ static const char *plain_value(const char *at, const char *end, bool *number,
         behind = string_end(at, end);
         if (behind == NULL)
             return NULL;
-        length = metric_scan_number(at + 1, behind - 1, value);
-        *number = length > 0 && at + 1 + length == behind - 1;
+        *number = metric_is_number(at + 1, behind - 1, value);
         return behind;
     }
     length = metric_scan_number(at, end, value);

@@ -233,9 +233,7 @@ static size_t rule_of(const void *user, const char *name, size_t length)
 static bool cell_number(const char *line, const struct metric_cell *cell,
                         double *value)
 {
-    return cell->end > cell->start &&
-           metric_scan_number(line + cell->start, line + cell->end, value) ==
-               cell->end - cell->start;
+    return metric_is_number(line + cell->start, line + cell->end, value);
 }
 
 static void read_row(struct metric_reader *reader, const char *line,

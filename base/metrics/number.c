@@ -209,6 +209,12 @@ size_t metric_scan_number(const char *text, const char *end, double *value)
     return (size_t)(behind - text);
 }
 
+bool metric_is_number(const char *text, const char *end, double *value)
+{
+    return text < end &&
+           metric_scan_number(text, end, value) == (size_t)(end - text);
+}
+
 /* ---- what libraries print around a number ---- */
 
 static bool is_name_of_type(const char *name, size_t length)

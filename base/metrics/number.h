@@ -16,6 +16,9 @@
  */
 size_t metric_scan_number(const char *text, const char *end, double *value);
 
+/* Whether all that is there is one. */
+bool metric_is_number(const char *text, const char *end, double *value);
+
 /*
  * As metric_scan_number(), and what libraries print around a number: quotes
  * ('3.5'), a list of one ([3.5]), tensor(3.5), np.float64(3.5),

@@ -35,7 +35,7 @@ static int add_word(json_t *line, const char *word, struct err *err)
     const char *equals = strchr(word, '=');
     const char *end = word + strlen(word);
     char name[METRIC_NAME_MAX + 1];
-    size_t length, digits;
+    size_t length;
     double value;
 
     if (equals == NULL)
@@ -47,8 +47,7 @@ static int add_word(json_t *line, const char *word, struct err *err)
             "'%.*s' is not a valid name for a metric (letters, digits "
             "and _ . / -, a letter or _ first)",
             (int)length, word);
-    digits = metric_scan_number(equals + 1, end, &value);
-    if (digits == 0 || equals + 1 + digits != end)
+    if (!metric_is_number(equals + 1, end, &value))
         return err_set(err, ERR_USAGE, "'%s' is not a number, in '%s'",
                        equals + 1, word);
     memcpy(name, word, length);

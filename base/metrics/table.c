@@ -56,11 +56,9 @@ static size_t split(const char *line, size_t length, bool one,
 
 static bool is_number(const char *line, const struct metric_cell *cell)
 {
-    const char *end = line + cell->end;
     double value;
 
-    return metric_scan_number(line + cell->start, end, &value) ==
-           cell->end - cell->start;
+    return metric_is_number(line + cell->start, line + cell->end, &value);
 }
 
 /* Epoch, iteration ...; E and # are spaCy's. */

@@ -166,15 +166,10 @@ static int run_engine(char *const *argv, const char *messages,
 
 /* ---- the command ---- */
 
-static void add(struct word_list *words, const char *word)
-{
-    word_list_add(words, mem_copy_string(word));
-}
-
 static void add_set(struct word_list *words, const char *assignment)
 {
-    add(words, "--set");
-    add(words, assignment);
+    word_list_copy(words, "--set");
+    word_list_copy(words, assignment);
 }
 
 static struct word_list make_command(const char *store, const char *path,
@@ -184,19 +179,19 @@ static struct word_list make_command(const char *store, const char *path,
                                       "notify=[]"};
     struct word_list words = {NULL, 0, 0};
 
-    add(&words, "smtune");
-    add(&words, "run");
-    add(&words, "-q");
-    add(&words, "--store");
-    add(&words, store);
-    add(&words, "--name");
-    add(&words, trial_run_name);
+    word_list_copy(&words, "smtune");
+    word_list_copy(&words, "run");
+    word_list_copy(&words, "-q");
+    word_list_copy(&words, "--store");
+    word_list_copy(&words, store);
+    word_list_copy(&words, "--name");
+    word_list_copy(&words, trial_run_name);
     for (size_t i = 0; i < set->count; i++)
         add_set(&words, set->items[i]);
     for (size_t i = 0; i < ARRAY_LEN(own); i++)
         add_set(&words, own[i]);
-    add(&words, "--");
-    add(&words, path);
+    word_list_copy(&words, "--");
+    word_list_copy(&words, path);
     return words;
 }
 

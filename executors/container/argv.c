@@ -11,21 +11,17 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/mem.h"
 
-static void add(struct word_list *words, const char *text)
-{
-    word_list_add(words, mem_copy_string(text));
-}
-
 static void add_pair(struct word_list *words, const char *name,
                      const char *value)
 {
-    add(words, name);
-    add(words, value);
+    word_list_copy(words, name);
+    word_list_copy(words, value);
 }
 
 /* ---- variables ---- */
@@ -63,6 +59,14 @@ bool container_passes(const struct container *container, const char *variable)
         if (begins(variable, prefixes[i]))
             return true;
     return false;
+}
+
+const char *container_variable_prefix(const struct container_runtime *runtime)
+{
+    if (runtime->family != FAMILY_APPTAINER)
+        return NULL;
+    return strcmp(runtime->name, "singularity") == 0 ? "SINGULARITYENV_"
+                                                     : "APPTAINERENV_";
 }
 
 static const char *find_variable(char *const *environment, const char *name)
@@ -104,7 +108,7 @@ static void add_mounts(const struct container *container, const char *read_only,
         add_field("destination", mount->target, &text);
         if (mount->is_read_only)
             buf_printf(&text, ",%s", read_only);
-        add(words, "--mount");
+        word_list_copy(words, "--mount");
         word_list_add(words, buf_take(&text));
     }
 }
@@ -113,7 +117,7 @@ static void add_options(const struct container *container,
                         struct word_list *words)
 {
     for (size_t i = 0; i < container->option_count; i++)
-        add(words, container->options[i]);
+        word_list_copy(words, container->options[i]);
 }
 
 /* ---- Apptainer ---- */
@@ -149,9 +153,9 @@ static void add_apptainer(const struct container *container,
                           const struct container_site *site,
                           struct word_list *words)
 {
-    add(words, "exec");
+    word_list_copy(words, "exec");
     if (container->has_gpus)
-        add(words, site->has_amd ? "--rocm" : "--nv");
+        word_list_copy(words, site->has_amd ? "--rocm" : "--nv");
     add_pair(words, "--pwd", site->work_directory);
     add_mounts(container, "ro", words);
     add_options(container, words);
@@ -165,7 +169,7 @@ char **container_pull_argv(const struct container_program *program,
 {
     struct word_list words = {0};
 
-    add(&words, program->path);
+    word_list_copy(&words, program->path);
     add_pair(&words, "pull", path);
     word_list_add(&words, apptainer_image(image));
     return words.items;
@@ -187,7 +191,7 @@ static void add_gpus(const struct container_site *site, bool is_podman,
         return;
     }
     if (!is_podman) {
-        add(words, "--gpus");
+        word_list_copy(words, "--gpus");
         word_list_add(words, visible != NULL
                                  ? mem_printf("\"device=%s\"", visible)
                                  : mem_copy_string("all"));
@@ -196,7 +200,7 @@ static void add_gpus(const struct container_site *site, bool is_podman,
     for (const char *at = visible != NULL ? visible : "all"; *at != '\0';) {
         size_t length = strcspn(at, ",");
 
-        add(words, "--device");
+        word_list_copy(words, "--device");
         word_list_add(words,
                       mem_printf("nvidia.com/gpu=%.*s", (int)length, at));
         at += length + (at[length] == ',');
@@ -211,7 +215,7 @@ static void add_variables(const struct container *container,
     for (char *const *at = site->environment; *at != NULL; at++) {
         if (!container_passes(container, *at))
             continue;
-        add(words, "--env");
+        word_list_copy(words, "--env");
         word_list_add(words, mem_copy_bytes(*at, strcspn(*at, "=")));
     }
 }
@@ -227,9 +231,9 @@ static void add_user(const struct container *container,
     if (site->uid == 0)
         return;
     if (is_podman) {
-        add(words, "--userns=keep-id");
+        word_list_copy(words, "--userns=keep-id");
     } else {
-        add(words, "--user");
+        word_list_copy(words, "--user");
         word_list_add(words, mem_printf("%ju:%ju", (uintmax_t)site->uid,
                                         (uintmax_t)site->gid));
     }
@@ -244,11 +248,13 @@ static void add_docker(const struct container *container,
     bool is_podman = strcmp(site->program->runtime->name, "podman") == 0;
     const char *image = container->image;
 
-    add(words, "run");
-    add(words, "--rm");
-    add(words, "--init");
-    add_pair(words, "--name", site->name);
-    add_pair(words, "--cidfile", site->id_file);
+    word_list_copy(words, "run");
+    word_list_copy(words, "--rm");
+    word_list_copy(words, "--init");
+    if (site->name != NULL)
+        add_pair(words, "--name", site->name);
+    if (site->id_file != NULL)
+        add_pair(words, "--cidfile", site->id_file);
     add_pair(words, "--network", "host");
     add_pair(words, "--ipc", "host");
     add_pair(words, "--entrypoint", "");
@@ -259,14 +265,23 @@ static void add_docker(const struct container *container,
     if (container->has_gpus)
         add_gpus(site, is_podman, words);
     if (container->memory_bytes > 0) {
-        add(words, "--memory");
+        word_list_copy(words, "--memory");
         word_list_add(words, mem_printf("%" PRId64, container->memory_bytes));
     }
     if (container->has_tty)
-        add(words, "--tty");
+        word_list_copy(words, "--tty");
     add_options(container, words);
-    add(words,
-        begins(image, "docker://") ? image + strlen("docker://") : image);
+    word_list_copy(words, begins(image, "docker://")
+                              ? image + strlen("docker://")
+                              : image);
+}
+
+void container_site_look(struct container_site *site)
+{
+    site->uid = geteuid();
+    site->gid = getegid();
+    site->has_amd =
+        access("/dev/kfd", F_OK) == 0 && access("/dev/nvidiactl", F_OK) != 0;
 }
 
 char **container_argv(const struct container *container,
@@ -274,12 +289,12 @@ char **container_argv(const struct container *container,
 {
     struct word_list words = {0};
 
-    add(&words, site->program->path);
+    word_list_copy(&words, site->program->path);
     if (site->program->runtime->family == FAMILY_APPTAINER)
         add_apptainer(container, site, &words);
     else
         add_docker(container, site, &words);
     for (; *command != NULL; command++)
-        add(&words, *command);
+        word_list_copy(&words, *command);
     return words.items;
 }

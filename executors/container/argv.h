@@ -12,12 +12,15 @@ struct container_site {
     const struct container_program *program;
     const char *work_directory;
     char *const *environment;
-    const char *name;    /* of the container, where it has one */
-    const char *id_file; /* which the runtime makes once it has one; likewise */
+    const char *name;    /* of the container, or NULL: it needs none */
+    const char *id_file; /* which the runtime makes once it has one, or NULL */
     uid_t uid;
     gid_t gid;
     bool has_amd; /* its GPUs are AMD's */
 };
+
+/* Fills in the user, and whose GPUs this machine has. */
+void container_site_look(struct container_site *site);
 
 /* The words that run the command in the container, NULL-ended, to be freed by
  * words_free(). */
@@ -36,5 +39,9 @@ bool container_image_is_remote(const char *image);
  * has an environment of its own: those of smtune, of its ranks and of the file.
  */
 bool container_passes(const struct container *container, const char *variable);
+
+/* What begins the name of a variable that goes before the image's own one, for
+ * Apptainer; NULL for the others, whose every option --env does. */
+const char *container_variable_prefix(const struct container_runtime *runtime);
 
 #endif

@@ -36,18 +36,22 @@ static void *member(const struct container *container, size_t offset)
     return (char *)(uintptr_t)container + offset;
 }
 
-/* ---- to words ---- */
-
-static void add(struct word_list *words, const char *text)
+void container_add_mount(struct container *container,
+                         struct container_mount mount)
 {
-    word_list_add(words, mem_copy_string(text));
+    container->mounts =
+        mem_resize(container->mounts, container->mount_count + 1,
+                   sizeof(*container->mounts));
+    container->mounts[container->mount_count++] = mount;
 }
+
+/* ---- to words ---- */
 
 static void print_pair(const char *name, const char *value,
                        struct word_list *words)
 {
-    add(words, name);
-    add(words, value);
+    word_list_copy(words, name);
+    word_list_copy(words, value);
 }
 
 static void print_mounts(const struct container *container,
@@ -59,7 +63,7 @@ static void print_mounts(const struct container *container,
         if (mount->is_read_only != (row->kind == READ_ONLY))
             continue;
         print_pair(row->name, mount->source, words);
-        add(words, mount->target);
+        word_list_copy(words, mount->target);
     }
 }
 
@@ -92,14 +96,14 @@ static void print_row(const struct container *container, const struct row *row,
         break;
     case BYTES:
         if (*(const int64_t *)at > 0) {
-            add(words, row->name);
+            word_list_copy(words, row->name);
             word_list_add(words, mem_printf("%" PRId64, *(const int64_t *)at));
         }
         break;
     case FLAG:
     default:
         if (*(const bool *)at)
-            add(words, row->name);
+            word_list_copy(words, row->name);
         break;
     }
 }
@@ -120,17 +124,6 @@ static void read_text(struct container *container, const struct row *row,
 
     *list = mem_resize(*list, *count + 1, sizeof(**list));
     (*list)[(*count)++] = text;
-}
-
-static void read_mount(struct container *container, char **words,
-                       bool is_read_only)
-{
-    size_t count = container->mount_count++;
-
-    container->mounts =
-        mem_resize(container->mounts, count + 1, sizeof(*container->mounts));
-    container->mounts[count] =
-        (struct container_mount){words[0], words[1], is_read_only};
 }
 
 /* How many words follow the name. */
@@ -156,7 +149,9 @@ static void read_row(struct container *container, const struct row *row,
         break;
     case MOUNT:
     case READ_ONLY:
-        read_mount(container, words, row->kind == READ_ONLY);
+        container_add_mount(container,
+                            (struct container_mount){words[0], words[1],
+                                                     row->kind == READ_ONLY});
         break;
     case BYTES:
         *(int64_t *)at = strtoll(words[0], NULL, 10);

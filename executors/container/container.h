@@ -35,6 +35,9 @@ struct container {
     bool has_tty;
 };
 
+void container_add_mount(struct container *container,
+                         struct container_mount mount);
+
 /* Appends the words that container_read() reads, without the command. */
 void container_print(const struct container *container,
                      struct word_list *words);

@@ -119,10 +119,10 @@ void container_end(const char *folder, const char *name)
     if (program != NULL && strcmp(note.data, host) == 0) {
         struct word_list words = {0};
 
-        word_list_add(&words, mem_copy_string(program));
-        word_list_add(&words, mem_copy_string("rm"));
-        word_list_add(&words, mem_copy_string("-f"));
-        word_list_add(&words, mem_copy_string(name));
+        word_list_copy(&words, program);
+        word_list_copy(&words, "rm");
+        word_list_copy(&words, "-f");
+        word_list_copy(&words, name);
         run(words.items);
         words_free(words.items);
         unlink(path);

@@ -8,6 +8,7 @@
 
 #include "base/compiler.h"
 #include "base/fs.h"
+#include "base/text.h"
 
 const struct container_runtime container_runtimes[] = {
     {"apptainer", FAMILY_APPTAINER}, {"singularity", FAMILY_APPTAINER},
@@ -23,13 +24,6 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-static bool ends(const char *text, const char *with)
-{
-    size_t length = strlen(text), ending = strlen(with);
-
-    return length > ending && strcmp(text + length - ending, with) == 0;
-}
-
 bool container_image_is_path(const char *image)
 {
     static const char *const endings[] = {"/", ".sif", ".simg", ".img",
@@ -40,9 +34,17 @@ bool container_image_is_path(const char *image)
     if (strstr(image, "://") != NULL)
         return false;
     for (size_t i = 0; i < ARRAY_LEN(endings); i++)
-        if (ends(image, endings[i]))
+        if (text_ends_with(image, endings[i]))
             return true;
     return false;
+}
+
+const struct container_runtime *container_runtime_find(const char *name)
+{
+    for (size_t i = 0; container_runtimes[i].name != NULL; i++)
+        if (name != NULL && strcmp(container_runtimes[i].name, name) == 0)
+            return &container_runtimes[i];
+    return &container_runtimes[0];
 }
 
 static bool is_program(const char *path)

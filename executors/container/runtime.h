@@ -28,6 +28,9 @@ extern const struct container_runtime container_runtimes[];
 /* Their names, NULL-ended, in the same order. */
 extern const char *const container_runtime_names[];
 
+/* The one of this name; NULL: the first of all. */
+const struct container_runtime *container_runtime_find(const char *name);
+
 struct container_program {
     const struct container_runtime *runtime;
     char path[PATH_MAX];

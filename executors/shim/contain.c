@@ -173,45 +173,32 @@ static char *make_name(const char *folder)
     return name;
 }
 
-static bool is_below(const char *path, const char *folder)
-{
-    size_t length = strlen(folder);
-
-    return strncmp(path, folder, length) == 0 &&
-           (path[length] == '\0' || path[length] == '/');
-}
-
 /* A line of `setup` may have changed to another folder. */
 static void mount_work_directory(struct contain *c)
 {
     struct container *container = &c->container;
 
     for (size_t i = 0; i < container->mount_count; i++)
-        if (is_below(c->work_directory, container->mounts[i].target))
+        if (fs_is_within(c->work_directory, container->mounts[i].target))
             return;
     if (strcmp(c->work_directory, "/") == 0)
         return;
-    container->mounts =
-        mem_resize(container->mounts, container->mount_count + 1,
-                   sizeof(*container->mounts));
-    container->mounts[container->mount_count++] =
-        (struct container_mount){c->work_directory, c->work_directory, false};
+    container_add_mount(
+        container,
+        (struct container_mount){c->work_directory, c->work_directory, false});
 }
 
 static void prepare_words(struct contain *c, char *const *command)
 {
-    const struct container_site site = {
+    struct container_site site = {
         .program = &c->program,
         .work_directory = c->work_directory,
         .environment = environ,
         .name = c->name,
         .id_file = c->id_file,
-        .uid = geteuid(),
-        .gid = getegid(),
-        .has_amd = access("/dev/kfd", F_OK) == 0 &&
-                   access("/dev/nvidiactl", F_OK) != 0,
     };
 
+    container_site_look(&site);
     c->argv = container_argv(&c->container, &site, command);
 }
 
@@ -219,14 +206,12 @@ static void prepare_words(struct contain *c, char *const *command)
  * begins so stays, and goes before the image's own. */
 static void prefer_variables(const struct contain *c)
 {
-    const char *prefix = strcmp(c->program.runtime->name, "singularity") == 0
-                             ? "SINGULARITYENV_"
-                             : "APPTAINERENV_";
+    const char *prefix = container_variable_prefix(c->program.runtime);
     struct word_list names = {0};
 
     for (char *const *at = environ; *at != NULL; at++)
         if (container_passes(&c->container, *at))
-            word_list_add(&names, mem_copy_string(*at));
+            word_list_copy(&names, *at);
     for (size_t i = 0; i < names.count; i++) {
         size_t length = strcspn(names.items[i], "=");
         char *name = mem_printf("%s%.*s", prefix, (int)length, names.items[i]);

@@ -20,6 +20,7 @@
 #include "base/conf/json.h"
 #include "base/conf/schema.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "orchestrator/spec/workflow/step_change.h"
 #include "orchestrator/spec/workflow/workflow.h"
 
@@ -381,13 +382,6 @@ static void compare_steps(struct spec_changes *changes,
     }
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), tail = strlen(end);
-
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
 /* Whether an attempt ended by its time limit decides about its next link. */
 static void note_time_of_links(struct spec_changes *changes,
                                const struct workflow *workflow)
@@ -396,8 +390,8 @@ static void note_time_of_links(struct spec_changes *changes,
         struct spec_change *change = &changes->items[i];
         bool has_links = false;
 
-        if (!ends_with(change->key, ".resources.time") &&
-            !ends_with(change->key, ".timeout"))
+        if (!text_ends_with(change->key, ".resources.time") &&
+            !text_ends_with(change->key, ".timeout"))
             continue;
         for (size_t step = 0; step < workflow->step_count; step++)
             has_links |= (change->step < 0 || change->step == (int64_t)step) &&

@@ -22,7 +22,7 @@ static void add_program(struct word_list *words)
     char *folder = fs_program_directory();
 
     word_list_add(words, fs_join(folder, "smtune"));
-    word_list_add(words, mem_copy_string("run"));
+    word_list_copy(words, "run");
     free(folder);
 }
 
@@ -76,7 +76,7 @@ static int add_assignment(struct word_list *words,
         json_decref(quoted);
     }
     buf_clear(&text);
-    word_list_add(words, mem_copy_string("--set"));
+    word_list_copy(words, "--set");
     word_list_add(words, buf_take(&word));
     return 0;
 }
@@ -89,12 +89,12 @@ char **child_run_words(const struct child_run *child,
     int result = 0;
 
     add_program(&words);
-    word_list_add(&words, mem_copy_string(step->file));
-    word_list_add(&words, mem_copy_string("--resume"));
+    word_list_copy(&words, step->file);
+    word_list_copy(&words, "--resume");
     word_list_add(&words, mem_printf("--store=%s", child->store));
     word_list_add(&words, mem_printf("--below=%" PRId64 ":%" PRId64, child->run,
                                      child->job));
-    word_list_add(&words, mem_copy_string("--name"));
+    word_list_copy(&words, "--name");
     word_list_add(&words, name_child(child));
     for (size_t i = 0; i < step->assignment_count && result == 0; i++)
         result = add_assignment(&words, &step->assignments[i], values, err);

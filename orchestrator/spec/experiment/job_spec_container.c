@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "executors/container/runtime.h"
 #include "orchestrator/spec/experiment/job_spec_build.h"
 
@@ -62,19 +63,13 @@ static void build_options(struct job_spec *spec, const struct conf_node *list)
                 list->items[i]->text;
 }
 
-static bool ends_with(const char *text, const char *ending)
-{
-    size_t length = strlen(text), its = strlen(ending);
-
-    return length >= its && strcmp(text + length - its, ending) == 0;
-}
-
 static void build_conda(struct job_spec_build *t, const struct conf_node *node)
 {
     if (node == NULL || node->type != CONF_TEXT)
         return;
-    if (ends_with(node->text, ".yml") || ends_with(node->text, ".yaml") ||
-        ends_with(node->text, ".txt"))
+    if (text_ends_with(node->text, ".yml") ||
+        text_ends_with(node->text, ".yaml") ||
+        text_ends_with(node->text, ".txt"))
         diags_add(t->build->diags, node->place,
                   "make the environment first, for example by 'conda env "
                   "create', and write its name here",

@@ -202,9 +202,21 @@ static void test_fs__program_directory_holds_this_program(void **state)
     free(directory);
 }
 
+static void test_fs__a_folder_has_its_paths_within(void **state)
+{
+    (void)state;
+    assert_true(fs_is_within("/a/b", "/a"));
+    assert_true(fs_is_within("/a/b", "/a/"));
+    assert_true(fs_is_within("/a", "/a"));
+    assert_true(fs_is_within("/a", "/"));
+    assert_false(fs_is_within("/ab", "/a"));
+    assert_false(fs_is_within("/", "/a"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fs__a_folder_has_its_paths_within),
         cmocka_unit_test_setup_teardown(test_fs__write_and_read_back,
                                         make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_fs__read_says_why_it_cannot,

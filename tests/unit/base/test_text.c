@@ -145,6 +145,15 @@ static void test_text__has_whole_words(void **state)
     assert_false(text_has_word(NULL, "cwd"));
 }
 
+static void test_text__ends_as_asked(void **state)
+{
+    (void)state;
+    assert_true(text_ends_with("box.sif", ".sif"));
+    assert_true(text_ends_with(".sif", ".sif"));
+    assert_false(text_ends_with("sif", ".sif"));
+    assert_false(text_ends_with("box.sif.lock", ".sif"));
+}
+
 /* Values that are published with the algorithm. */
 static void test_text__hash_is_fnv_1a(void **state)
 {
@@ -159,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text__a_variable_is_what_a_shell_has),
         cmocka_unit_test(test_text__has_whole_words),
+        cmocka_unit_test(test_text__ends_as_asked),
         cmocka_unit_test(test_text__hash_is_fnv_1a),
         cmocka_unit_test(test_text__nearest_finds_slips),
         cmocka_unit_test(test_text__nearest_knows_when_nothing_is_near),

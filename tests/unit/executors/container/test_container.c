@@ -39,8 +39,8 @@ static void test_container__is_read_as_it_was_printed(void **state)
 
     (void)state;
     container_print(&written, &words);
-    word_list_add(&words, mem_copy_string("--"));
-    word_list_add(&words, mem_copy_string("--image"));
+    word_list_copy(&words, "--");
+    word_list_copy(&words, "--image");
     command = container_read(words.items, &read, &err);
     assert_non_null(command);
     assert_string_equal(command[0], "--image");
