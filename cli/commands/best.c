@@ -206,26 +206,28 @@ const struct cmd cmd_best = {
     .name = "best",
     .operands = "RUN",
     .summary = "show the best trial of a run and its setting",
-    .details = "The best trial is a successful, feasible trial with a "
-               "finite value. With several objectives the result is the "
-               "Pareto front: all trials that no other trial beats in one "
-               "objective without being worse in another. A plot shows "
-               "two objectives. With `repeats`, settings are "
-               "compared by the mean of their trials. Their metrics "
-               "are means, too, and the deviation of a single trial is "
-               "shown. Settings with missing trials come last.\n\n"
-               "--command prints the command of the trial with its "
-               "values, ready for a shell. With a schedule it runs to the "
-               "last resource. It expects to start in the folder that "
-               "`smtune show` prints. In place of the folders of the trial "
-               "it gets new ones, RUN-TRIAL and RUN-TRIAL/checkpoints in the "
-               "current folder, so it trains from the beginning.",
+    .details =
+        "The best trial is a successful, feasible trial with a "
+        "finite value. With several objectives the result is the "
+        "Pareto front: all trials that no other trial beats in one "
+        "objective without being worse in another. A plot shows "
+        "two objectives. With `repeats`, settings are "
+        "compared by the mean of their trials. Their metrics "
+        "are means, too, and the deviation of a single trial is "
+        "shown. Settings with missing trials come last.\n\n"
+        "--command prints the command of the trial with its "
+        "values, ready for bash: in the container or the conda "
+        "environment of the trial, and as its ranks. With a schedule it "
+        "runs to the last resource. It expects to start in the folder that "
+        "`smtune show` prints. In place of the folders of the trial "
+        "it gets new ones, RUN-TRIAL and RUN-TRIAL/checkpoints in the "
+        "current folder, so it trains from the beginning.",
     .examples = "smtune best last                        # the best "
                 "setting\n"
                 "smtune best mlp -n 5                    # the five best\n"
                 "smtune best mlp -o json | jq .params.lr # for programs\n"
                 "smtune best mlp --checkpoints           # its model\n"
-                "smtune best mlp --command | sh          # run it again\n",
+                "smtune best mlp --command | bash        # run it again\n",
     .completes = "run",
     .opts = opts,
     .options_size = sizeof(struct options),

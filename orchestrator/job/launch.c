@@ -73,23 +73,6 @@ static int write_script(const struct launch *launch, struct err *err)
     return result;
 }
 
-/* Takes the script's text. */
-static void run_by_shell(struct launch *launch, const char *interpreter,
-                         struct buf *script)
-{
-    size_t count = 0;
-
-    launch->argv = mem_array(6, sizeof(*launch->argv));
-    launch->argv[count++] =
-        mem_copy_string(interpreter != NULL ? interpreter : "/bin/sh");
-    if (interpreter != NULL)
-        launch->argv[count++] = mem_copy_string("-eo");
-    if (interpreter != NULL)
-        launch->argv[count++] = mem_copy_string("pipefail");
-    launch->argv[count++] = mem_copy_string("-c");
-    launch->argv[count] = buf_take(script);
-}
-
 static int expand_shell(struct launch *launch, const struct job_spec *spec,
                         const struct value *values, struct err *err)
 {
@@ -99,7 +82,7 @@ static int expand_shell(struct launch *launch, const struct job_spec *spec,
     if (result == 0 && shebang_is_in(buf_text(&script)))
         result = run_by_program(launch, &script, err);
     else if (result == 0)
-        run_by_shell(launch, spec->interpreter, &script);
+        launch->argv = script_words(spec->interpreter, buf_text(&script));
     buf_clear(&script);
     return result;
 }

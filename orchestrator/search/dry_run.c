@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "orchestrator/search/search.h"
-#include "orchestrator/spec/experiment/command_line.h"
+#include "orchestrator/wrap/command_line.h"
 #include "strategies/schedules/scheduler.h"
 #include "strategies/strategy.h"
 

@@ -8,11 +8,11 @@
 
 #include "base/mem.h"
 #include "orchestrator/job/workspace.h"
-#include "orchestrator/spec/experiment/command_line.h"
 #include "orchestrator/steps/results.h"
 #include "orchestrator/steps/results_load.h"
 #include "orchestrator/steps/rounds.h"
 #include "orchestrator/steps/scope_fill.h"
+#include "orchestrator/wrap/command_line.h"
 #include "workflows/matrix.h"
 
 static int expand(const struct command_step *job, const struct matrix *matrix,

@@ -8,6 +8,7 @@
 #include "orchestrator/wrap/container.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,34 +28,16 @@ struct build {
     struct word_list paths; /* of its mounts */
 };
 
-static bool is_inside(const char *path, const char *folder)
-{
-    size_t length = strlen(folder);
-
-    return strncmp(path, folder, length) == 0 &&
-           (path[length] == '\0' || path[length] == '/');
-}
-
 static bool is_mounted(const struct build *build, const char *path)
 {
     for (size_t i = 0; i < build->container.mount_count; i++) {
         const struct container_mount *mount = &build->container.mounts[i];
 
         if (!mount->is_read_only && strcmp(mount->source, mount->target) == 0 &&
-            is_inside(path, mount->target))
+            fs_is_within(path, mount->target))
             return true;
     }
     return false;
-}
-
-static void add_mount(struct build *build, struct container_mount mount)
-{
-    struct container *container = &build->container;
-
-    container->mounts =
-        mem_resize(container->mounts, container->mount_count + 1,
-                   sizeof(*container->mounts));
-    container->mounts[container->mount_count++] = mount;
 }
 
 /* At the same place inside. A container has a / of its own. */
@@ -64,7 +47,8 @@ static void add_same(struct build *build, const char *path)
 
     word_list_add(&build->paths, absolute);
     if (strcmp(absolute, "/") != 0 && !is_mounted(build, absolute))
-        add_mount(build, (struct container_mount){absolute, absolute, false});
+        container_add_mount(&build->container, (struct container_mount){
+                                                   absolute, absolute, false});
 }
 
 static int add_mounts(struct build *build, struct err *err)
@@ -75,7 +59,8 @@ static int add_mounts(struct build *build, struct err *err)
     add_same(build, order->run_directory);
     add_same(build, task->container.folder);
     add_same(build, order->work_directory);
-    for (size_t i = 0; i < task->channel_count; i++)
+    add_same(build, order->attempt_directory);
+    for (size_t i = 0; i < task->channel_count && order->channel_paths; i++)
         add_same(build, order->channel_paths[i]);
     for (size_t i = 0; i < task->container.mount_count; i++) {
         struct container_mount mount;
@@ -88,7 +73,7 @@ static int add_mounts(struct build *build, struct err *err)
         word_list_add(&build->paths, target);
         mount.source = source;
         mount.target = target;
-        add_mount(build, mount);
+        container_add_mount(&build->container, mount);
     }
     return 0;
 }
@@ -151,13 +136,21 @@ static char **put(struct build *build, char *shim, char **argv)
     struct word_list words = {0};
 
     word_list_add(&words, shim);
-    word_list_add(&words, mem_copy_string("--container"));
+    word_list_copy(&words, "--container");
     container_print(&build->container, &words);
-    word_list_add(&words, mem_copy_string("--"));
+    word_list_copy(&words, "--");
     for (size_t i = 0; argv[i] != NULL; i++)
         word_list_add(&words, argv[i]);
     free(argv);
     return words.items;
+}
+
+static void clear(struct build *build)
+{
+    container_clear(&build->container);
+    words_free(build->paths.items);
+    free(build->kept);
+    free(build->image);
 }
 
 int container_put_in_front(const struct container_order *order, char ***argv,
@@ -165,18 +158,51 @@ int container_put_in_front(const struct container_order *order, char ***argv,
 {
     struct build build = {.order = order};
     char *shim = NULL;
-    int result = 0;
 
     if (order->task->container.image == NULL)
         return 0;
-    result = fill(&build, err);
-    if (result == 0)
+    if (fill(&build, err) == 0)
         shim = shim_path(err);
     if (shim != NULL)
         *argv = put(&build, shim, *argv);
-    container_clear(&build.container);
-    words_free(build.paths.items);
-    free(build.kept);
-    free(build.image);
+    clear(&build);
     return shim != NULL ? 0 : -1;
+}
+
+/* By its name, so that PATH decides, as for a job. */
+static void find_program(const struct container *container,
+                         struct container_program *program)
+{
+    if (container_find(container->runtime, container->image, getenv("PATH"),
+                       program, NULL) != 0)
+        program->runtime = container_runtime_find(container->runtime);
+    snprintf(program->path, sizeof(program->path), "%s",
+             program->runtime->name);
+}
+
+int container_put_by_hand(const struct container_order *order,
+                          char *const *environment, char ***argv,
+                          const char **prefix, struct err *err)
+{
+    struct build build = {.order = order};
+    struct container_program program;
+    struct container_site site = {.program = &program,
+                                  .work_directory = order->work_directory,
+                                  .environment = environment};
+    char **words;
+
+    if (fill(&build, err) != 0) {
+        clear(&build);
+        return -1;
+    }
+    if (build.kept != NULL && !fs_exists(build.kept))
+        build.container.kept = NULL; /* no attempt has pulled it */
+    find_program(&build.container, &program);
+    container_site_look(&site);
+    words = container_argv(&build.container, &site, *argv);
+    words_free(*argv);
+    *argv = words;
+    *prefix = container_variable_prefix(program.runtime);
+    clear(&build);
+    return 0;
 }

@@ -12,7 +12,7 @@ struct container_order {
     const struct value *values; /* of its templates' columns */
     const struct resources *resources;
     const char *run_directory, *attempt_directory, *work_directory;
-    char *const *channel_paths; /* [channel_count] of the task's */
+    char *const *channel_paths; /* [channel_count] of the task's; or NULL */
 };
 
 /*
@@ -23,5 +23,16 @@ struct container_order {
  */
 int container_put_in_front(const struct container_order *order, char ***argv,
                            struct err *err);
+
+/*
+ * The same for a person who starts it: the words of the runtime itself, the one
+ * of this machine, or by its name where none is here. The environment is that
+ * of the command, as far as it is set before it: NULL-ended. *prefix begins the
+ * name of each of these variables that shall go before the image's own one;
+ * NULL: none needs it.
+ */
+int container_put_by_hand(const struct container_order *order,
+                          char *const *environment, char ***argv,
+                          const char **prefix, struct err *err);
 
 #endif

@@ -116,13 +116,14 @@ def docker(folder, words):
     if "no-such" in image:
         print(f"docker: no such image {image}", file=sys.stderr)
         sys.exit(125)
-    name = options["--name"][0]
-    pathlib.Path(options["--cidfile"][0]).write_text("5eed")
+    name = options.get("--name", [str(os.getpid())])[0]
+    if "--cidfile" in options:
+        pathlib.Path(options["--cidfile"][0]).write_text("5eed")
     for number in FORWARDED:
         signal.signal(number, lambda number, _: ask(folder, "kill", name,
                                                     number))
     variables = dict(item.split("=", 1) if "=" in item else
-                     (item, os.environ[item]) for item in options["--env"])
+                     (item, os.environ[item]) for item in options.get("--env", []))
     sys.exit(ask(folder, "run", name, options["--workdir"][0], variables,
                  command, files=(1, 2)))
 

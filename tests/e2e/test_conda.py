@@ -2,6 +2,8 @@
 """Commands in conda environments, by stand-ins for conda and micromamba that
 print what the real ones do: lines for a shell to evaluate."""
 
+import subprocess
+
 import pytest
 
 # The question of each program, before and behind the name of the environment.
@@ -83,6 +85,21 @@ def test_conda__a_folder_needs_no_program(smtune, experiment, conda, tmp_path):
     assert "conda     ./my\n" in smtune.ok("plan", tmp_path / "exp.yaml")
     assert smtune.json("plan", tmp_path / "exp.yaml")["conda"] == "./my"
     smtune.ok("replay", "exp")
+
+
+@pytest.mark.parametrize("command", [
+    {"shell": "tool; echo $SCRIPT; echo loss=1"},
+    {"command": "bash -c 'tool; echo $SCRIPT; echo loss=1'"},
+])
+def test_conda__the_best_trials_command_runs_in_it(smtune, experiment, conda,
+                                                   command):
+    conda("micromamba", "my")
+    smtune.ok("run", experiment(trials=1, conda="my", **command))
+    again = subprocess.run(
+        ["bash", "-c", smtune.ok("best", "exp", "--command")], env=smtune.env,
+        cwd=smtune.directory, stdout=subprocess.PIPE, text=True, check=True)
+    assert again.stdout.splitlines() == lines(smtune, 1) == [
+        "of my", "script of my", "loss=1"]
 
 
 def test_conda__of_an_environment_that_is_not_there(smtune, workflow, conda):

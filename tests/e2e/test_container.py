@@ -249,6 +249,89 @@ def test_container__is_shown_before_the_run(smtune, experiment, workflow,
     assert "apptainer version 1.2.3" in smtune.ok("doctor")
 
 
+def best_again(smtune):
+    """(what `best --command` prints, its output)"""
+    command = smtune.ok("best", "exp", "--command")
+    again = subprocess.run(["bash", "-c", command], cwd=smtune.directory,
+                           env=smtune.env, stdout=subprocess.PIPE, text=True,
+                           check=True)
+    return command, again.stdout.splitlines()
+
+
+def test_container__the_best_trials_command_runs_in_it(smtune, experiment,
+                                                       apptainer):
+    path = experiment(trials=1, trial="""
+        shell: |
+          pwd; echo "$MINE $APPTAINERENV_MINE"; ls -d $SMTUNE_DIR
+          echo loss=1
+        workdir: /usr
+        env: {MINE: "it's"}
+        container: {image: box.sif, mounts: [/etc], options: [--no-home]}""")
+    smtune.ok("run", path)
+    command, again = best_again(smtune)
+    first, second = runtimes.calls(apptainer)
+    assert f"\napptainer exec --pwd /usr --mount type=bind,source={apptainer}" \
+        in command
+    assert second == first
+    assert again == ["/usr", "it's it's", f"{apptainer}/exp-1", "loss=1"]
+
+
+@pytest.mark.parametrize("keys, printed", [
+    ({"command": "echo loss=1", "container": "box.sif"},
+     " && apptainer exec "),
+    ({"trial": "{shell: bash, command: echo loss=1, container: box.sif}"},
+     "box.sif bash -eo pipefail -c 'echo loss=1'"),
+    ({"shell": "#!/usr/bin/env python3\nprint('loss=1')",
+      "container": "box.sif"},
+     "exp-1/command <<'END_OF_SCRIPT'"),
+])
+def test_container__the_best_trials_command_in_all_forms(
+        smtune, experiment, apptainer, keys, printed):
+    smtune.ok("run", experiment(trials=1, **keys))
+    command, again = best_again(smtune)
+    assert printed in command
+    assert again == ["loss=1"]
+    assert len(runtimes.calls(apptainer)) == 2
+
+
+def test_container__the_best_trials_command_as_ranks(smtune, experiment,
+                                                     apptainer):
+    smtune.ok("run", experiment(trials=1, trial="""
+        shell: echo rank $RANK of $WORLD_SIZE; echo loss=1
+        resources: {tasks: 2}
+        container: box.sif"""))
+    command, again = best_again(smtune)
+    assert "smtune launch --tasks=2 --nodes=1 -- apptainer exec " in command
+    assert set(again) >= {"rank 0 of 2", "loss=1"}
+    assert len(runtimes.calls(apptainer)) == 4
+
+
+def test_container__the_best_trials_command_has_the_image_of_the_run(
+        smtune, experiment, apptainer):
+    smtune.ok("run", experiment("echo loss=1", trials=1,
+                                container="python:3.12"))
+    command, _ = best_again(smtune)
+    kept, = (apptainer / ".smtune/runs/exp/images").glob("*.sif")
+    assert f" {kept} /bin/sh -c " in command
+
+
+def test_docker__the_best_trials_command_runs_in_it(smtune, experiment,
+                                                    docker):
+    smtune.ok("run", experiment(trials=1, trial="""
+        shell: "echo $MINE $NOT_MINE; echo loss=1"
+        env: {MINE: "it's"}
+        container: {image: "python:3.12", runtime: docker}"""))
+    smtune.env["NOT_MINE"] = "x"
+    command, again = best_again(smtune)
+    first, second = runtimes.calls(docker)
+    assert runtimes.values_of(second, "--env")[-1:] == ["MINE"]
+    assert {"--rm", "--init"} < set(second) and "--name" not in second
+    assert runtimes.values_of(second, "--mount")[0] == \
+        runtimes.values_of(first, "--mount")[0]
+    assert "docker run " in command
+    assert again == ["it's", "loss=1"]
+
+
 @pytest.mark.parametrize("step, said", [
     ("{command: x, container: a, conda: b}",
      "step 'a' has both 'container' and 'conda': use one"),

@@ -16,18 +16,27 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/word_list.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/search/search.h"
 #include "orchestrator/search/search_space.h"
-#include "orchestrator/spec/experiment/command_line.h"
 #include "orchestrator/spec/experiment/job_spec_build.h"
 #include "orchestrator/spec/experiment/setting_json.h"
+#include "orchestrator/wrap/command_line.h"
 #include "store/store.h"
 
 struct printing {
     const struct run_view *view;
     const struct experiment *experiment;
     struct err *err;
+};
+
+/* A trial's command, and what comes before it. */
+struct by_hand {
+    char *folder; /* its own, absolute */
+    char *run;    /* the run's in the store */
+    struct word_list variables;
+    struct buf command;
 };
 
 /* The point as the search had it; the caller's to free. NULL with an error. */
@@ -75,6 +84,7 @@ static bool uses_folders(const struct experiment *experiment)
     return job_spec_uses(&experiment->task, count + EXTRA_DIR) ||
            job_spec_uses(&experiment->task, count + EXTRA_CHECKPOINT_DIR) ||
            experiment->task.has_checkpoints ||
+           command_line_is_wrapped(&experiment->task) ||
            mentions(&experiment->task, "SMTUNE_DIR") ||
            mentions(&experiment->task, "SMTUNE_PARAMS") ||
            mentions(&experiment->task, "SMTUNE_CHECKPOINT_DIR");
@@ -97,18 +107,34 @@ static void print_words(const char *program, char *first, char *second,
     free(second);
 }
 
-/* A variable that smtune sets in a trial, if the command needs it; takes the
- * path. */
-static void print_variable(const char *name, char *path, bool is_needed,
-                           const char *separator)
+/* The variables that smtune sets in a trial, if the command needs them, as
+ * NAME=VALUE. */
+static void collect_variables(const struct experiment *experiment,
+                              const char *folder, struct word_list *list)
+{
+    const struct job_spec *task = &experiment->task;
+    size_t count = search_space_count(experiment);
+    bool is_told = job_spec_uses(task, count + EXTRA_CHECKPOINT_DIR);
+
+    if (mentions(task, "SMTUNE_DIR"))
+        word_list_add(list, mem_printf("SMTUNE_DIR=%s", folder));
+    if (mentions(task, "SMTUNE_CHECKPOINT_DIR") ||
+        (task->has_checkpoints && !is_told))
+        word_list_add(
+            list, mem_printf("SMTUNE_CHECKPOINT_DIR=%s/checkpoints", folder));
+    if (mentions(task, "SMTUNE_PARAMS"))
+        word_list_add(list, mem_printf("SMTUNE_PARAMS=%s/params.json", folder));
+}
+
+static void print_variable(const char *variable, const char *separator)
 {
     struct buf text = BUF_INIT;
+    const char *value = strchr(variable, '=') + 1;
 
-    shell_add_word(path, &text);
-    if (is_needed)
-        printf("export %s=%s%s", name, buf_text(&text), separator);
+    shell_add_word(value, &text);
+    printf("export %.*s%s%s", (int)(value - variable), variable,
+           buf_text(&text), separator);
     buf_clear(&text);
-    free(path);
 }
 
 /* The file of SMTUNE_PARAMS; takes its path. */
@@ -130,28 +156,6 @@ static void print_params(const struct printing *printing,
     free(path);
 }
 
-static void print_variables(const struct printing *printing,
-                            const struct value *point, const char *folder,
-                            const char *separator)
-{
-    const struct experiment *experiment = printing->experiment;
-    const struct job_spec *task = &experiment->task;
-    size_t count = search_space_count(experiment);
-    bool is_told = job_spec_uses(task, count + EXTRA_CHECKPOINT_DIR);
-
-    print_variable("SMTUNE_DIR", mem_copy_string(folder),
-                   mentions(task, "SMTUNE_DIR"), separator);
-    print_variable("SMTUNE_CHECKPOINT_DIR", fs_join(folder, "checkpoints"),
-                   mentions(task, "SMTUNE_CHECKPOINT_DIR") ||
-                       (task->has_checkpoints && !is_told),
-                   separator);
-    if (mentions(task, "SMTUNE_PARAMS"))
-        print_params(printing, point, fs_join(folder, "params.json"),
-                     separator);
-    print_variable("SMTUNE_PARAMS", fs_join(folder, "params.json"),
-                   mentions(task, "SMTUNE_PARAMS"), separator);
-}
-
 /* A file of the trial, to the same place in the folder. */
 static void print_copy(const char *name, const char *own, const char *folder,
                        const char *separator)
@@ -169,14 +173,12 @@ static void print_copy(const char *name, const char *own, const char *folder,
 
 /* With the folders, files and variables that the command expects. */
 static void print(const struct printing *printing, int64_t trial,
-                  const struct value *point, const char *folder,
-                  const char *command)
+                  const struct value *point, const struct by_hand *by_hand)
 {
     const struct job_spec *task = &printing->experiment->task;
     const char *separator = task->is_shell ? "\n" : " && ";
-    char *run =
-        store_run_directory(printing->view->store, printing->view->row.name);
-    char *own = mem_printf("%s/trials/%" PRId64, run, trial);
+    const char *folder = by_hand->folder;
+    char *own = mem_printf("%s/trials/%" PRId64, by_hand->run, trial);
 
     if (uses_folders(printing->experiment))
         print_words("mkdir -p", fs_join(folder, "checkpoints"), NULL,
@@ -188,10 +190,42 @@ static void print(const struct printing *printing, int64_t trial,
             strstr(name, "${{") == NULL)
             print_copy(name, own, folder, separator);
     }
-    print_variables(printing, point, folder, separator);
-    printf("%s\n", command);
+    if (mentions(task, "SMTUNE_PARAMS"))
+        print_params(printing, point, fs_join(folder, "params.json"),
+                     separator);
+    for (size_t i = 0; i < by_hand->variables.count; i++)
+        print_variable(by_hand->variables.items[i], separator);
+    printf("%s\n", buf_text(&by_hand->command));
     free(own);
-    free(run);
+}
+
+static int expand(const struct printing *printing,
+                  const struct trial_row *trial, const struct value *point,
+                  struct by_hand *by_hand)
+{
+    char *const none[] = {NULL};
+    const struct run_view *view = printing->view;
+    char *checkpoints = fs_join(by_hand->folder, "checkpoints");
+    const struct command_by_hand surroundings = {
+        .run_directory = by_hand->run,
+        .work_directory = view->row.work_directory,
+        .variables =
+            by_hand->variables.count > 0 ? by_hand->variables.items : none,
+    };
+    const struct command_line line = {
+        .experiment = printing->experiment,
+        .run = view->row.name,
+        .trial = trial->number,
+        .point = point,
+        .directory = by_hand->folder,
+        .checkpoint_directory = checkpoints,
+        .by_hand = &surroundings,
+        .resource = printing->experiment->schedule.options.max,
+    };
+    int result = command_line_print(&line, &by_hand->command, printing->err);
+
+    free(checkpoints);
+    return result;
 }
 
 static int print_trial(void *user, const struct trial_row *trial)
@@ -199,30 +233,22 @@ static int print_trial(void *user, const struct trial_row *trial)
     const struct printing *printing = user;
     const struct run_view *view = printing->view;
     char *name = find_folder(view->row.name, trial->number);
-    char *directory = fs_absolute(name);
-    char *checkpoints = fs_join(directory, "checkpoints");
+    struct by_hand by_hand = {
+        .folder = fs_absolute(name),
+        .run = store_run_directory(view->store, view->row.name)};
     struct value *point = read_point(printing, trial);
-    struct buf text = BUF_INIT;
     int status = -1;
 
+    collect_variables(printing->experiment, by_hand.folder, &by_hand.variables);
     if (point != NULL)
-        status = command_line_print(
-            &(struct command_line){
-                .experiment = printing->experiment,
-                .run = view->row.name,
-                .trial = trial->number,
-                .point = point,
-                .directory = directory,
-                .checkpoint_directory = checkpoints,
-                .with_environment = true,
-                .resource = printing->experiment->schedule.options.max},
-            &text, printing->err);
+        status = expand(printing, trial, point, &by_hand);
     if (status == 0)
-        print(printing, trial->number, point, directory, buf_text(&text));
-    buf_clear(&text);
+        print(printing, trial->number, point, &by_hand);
+    buf_clear(&by_hand.command);
+    words_free(by_hand.variables.items);
+    free(by_hand.run);
+    free(by_hand.folder);
     free(point);
-    free(checkpoints);
-    free(directory);
     free(name);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "base/compiler.h"
 #include "base/mem.h"
+#include "base/word_list.h"
 
 struct line {
     const char *program, *argument; /* within the script */
@@ -81,4 +82,18 @@ char **shebang_words(const char *script, const char *path)
     words[count++] = mem_copy_string(path);
     words[count] = NULL;
     return words;
+}
+
+char **script_words(const char *interpreter, const char *script)
+{
+    struct word_list words = {0};
+
+    word_list_copy(&words, interpreter != NULL ? interpreter : "/bin/sh");
+    if (interpreter != NULL) {
+        word_list_copy(&words, "-eo");
+        word_list_copy(&words, "pipefail");
+    }
+    word_list_copy(&words, "-c");
+    word_list_copy(&words, script);
+    return words.items;
 }

@@ -24,4 +24,8 @@ bool shebang_is_shell(const char *script);
  */
 char **shebang_words(const char *script, const char *path);
 
+/* The words that a shell runs a script by that names none: bash is told to stop
+ * at the first error; NULL: /bin/sh. Likewise the caller's. */
+char **script_words(const char *interpreter, const char *script);
+
 #endif

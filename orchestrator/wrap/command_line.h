@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_SPEC_EXPERIMENT_COMMAND_LINE_H
-#define SMTUNE_ORCHESTRATOR_SPEC_EXPERIMENT_COMMAND_LINE_H
+#ifndef SMTUNE_ORCHESTRATOR_WRAP_COMMAND_LINE_H
+#define SMTUNE_ORCHESTRATOR_WRAP_COMMAND_LINE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,9 +16,22 @@ struct command_line {
     int64_t trial;
     const struct value *point; /* [space_count] */
     const char *directory, *checkpoint_directory;
-    uint64_t resource;     /* up to how much it may use; 0: not said */
-    bool with_environment; /* the variables of the file come first */
+    uint64_t resource; /* up to how much it may use; 0: not said */
+    /* NULL: to be seen only. Else to be run by hand, by bash: behind the
+     * variables of the file, in the container or the conda environment, and as
+     * ranks. */
+    const struct command_by_hand *by_hand;
 };
+
+struct command_by_hand {
+    const char *run_directory;  /* absolute */
+    const char *work_directory; /* of the run, absolute */
+    char *const *variables; /* NULL-ended NAME=VALUE that come before it, too */
+};
+
+/* Whether something runs its words by hand: then the trial's directory is
+ * there before, for a container and for files. */
+bool command_line_is_wrapped(const struct job_spec *spec);
 
 /* Appends the trial's command as a shell takes it: words quoted where they
  * have to be, or the script. 0, or -1. */
