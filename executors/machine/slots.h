@@ -34,8 +34,9 @@ int slots_directory(char path[SLOTS_PATH_MAX], struct err *err);
 struct slots *slots_open(const char *directory, int cpus,
                          const struct gpu *gpus, size_t gpu_count);
 void slots_close(struct slots *slots);
-/* Which CPU each slot stands for, in this order: attempts may then be pinned,
- * to slots of one NUMA node where one has so many, else to any. */
+/* Which CPU each slot stands for, in this order, for attempts that are pinned:
+ * to slots of one NUMA node where one has so many, else to any. Without this
+ * the first of them has the machine's CPUs looked for. */
 void slots_place(struct slots *slots, const struct cpu_place *places,
                  size_t count);
 

@@ -39,11 +39,20 @@ static size_t end_of_node(const struct slots *slots, size_t first, size_t end)
     return at;
 }
 
+static void place_on_machine(struct slots *slots)
+{
+    struct cpu_place places[CPU_SETSIZE];
+
+    slots_place(slots, places, cpu_places_find("", places));
+}
+
 bool slots_take_cpus(struct slots *slots, const struct attempt_spec *spec)
 {
     size_t count = slots->cpu_count;
     bool fits_a_node = false;
 
+    if (spec->pins && slots->places == NULL)
+        place_on_machine(slots);
     if (count > slots->place_count)
         count = slots->place_count;
     for (size_t first = 0, end; spec->pins && first < count; first = end) {

@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "executors/attempt/agent_message.h"
-#include "executors/machine/cpu_places.h"
 #include "executors/shim/queue.h"
 
 /*
@@ -72,7 +71,6 @@ static pid_t engine_pid(int fd)
 
 static int on_setup(struct agent *agent, const struct agent_message *message)
 {
-    struct cpu_place places[CPU_SETSIZE];
     struct agent_setup setup;
 
     if (agent->queue.slots != NULL ||
@@ -85,7 +83,6 @@ static int on_setup(struct agent *agent, const struct agent_message *message)
     agent->queue.parallel = setup.parallel > 0 ? (size_t)setup.parallel : 1;
     agent->queue.slots = slots_open(setup.slots_directory, setup.cpus,
                                     setup.gpus, setup.gpu_count);
-    slots_place(agent->queue.slots, places, cpu_places_find("", places));
     return 0;
 }
 

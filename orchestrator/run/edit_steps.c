@@ -37,8 +37,8 @@ struct finding {
     struct job_place {
         int64_t number, step, copy;
         bool has_succeeded;
-    } * last; /* [last_count]: the last job of each copy of a changed step */
-    size_t last_count, last_capacity;
+    } * jobs; /* [job_count] of changed steps; then the last of each copy */
+    size_t job_count, job_capacity;
     struct err *err;
 };
 
@@ -144,7 +144,6 @@ static int on_job(void *user, const struct trial_row *row)
 {
     struct finding *finding = user;
     const struct changed_step *step;
-    struct job_place *place = NULL;
 
     if (row->step < 0 || (size_t)row->step >= finding->count)
         return 0;
@@ -152,20 +151,41 @@ static int on_job(void *user, const struct trial_row *row)
     if (step->first_job == 0 || row->number < step->first_job ||
         step->effect != EFFECT_RESULT)
         return 0;
-    for (size_t i = 0; i < finding->last_count && place == NULL; i++)
-        if (finding->last[i].step == row->step &&
-            finding->last[i].copy == row->copy)
-            place = &finding->last[i];
-    if (place == NULL) {
-        finding->last =
-            mem_grow(finding->last, finding->last_count,
-                     &finding->last_capacity, sizeof(*finding->last));
-        place = &finding->last[finding->last_count++];
-    }
-    *place = (struct job_place){
+    finding->jobs = mem_grow(finding->jobs, finding->job_count,
+                             &finding->job_capacity, sizeof(*finding->jobs));
+    finding->jobs[finding->job_count++] = (struct job_place){
         row->number, row->step, row->copy,
         strcmp(row->state, job_state_names[JOB_SUCCEEDED]) == 0};
     return 0;
+}
+
+static int order_integers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int order_jobs(const void *left, const void *right)
+{
+    const struct job_place *a = left, *b = right;
+    int order = order_integers(a->step, b->step);
+
+    if (order == 0)
+        order = order_integers(a->copy, b->copy);
+    return order != 0 ? order : order_integers(a->number, b->number);
+}
+
+static void keep_last_of_copies(struct finding *finding)
+{
+    struct job_place *jobs = finding->jobs;
+    size_t count = finding->job_count, kept = 0;
+
+    if (count > 0)
+        qsort(jobs, count, sizeof(*jobs), order_jobs);
+    for (size_t i = 0; i < count; i++)
+        if (i + 1 == count || jobs[i].step != jobs[i + 1].step ||
+            jobs[i].copy != jobs[i + 1].copy)
+            jobs[kept++] = jobs[i];
+    finding->job_count = kept;
 }
 
 static int find_reopened(struct store *store, int64_t run,
@@ -201,11 +221,12 @@ static int find_jobs(struct finding *finding, struct store *store, int64_t run,
         has_any |= finding->steps[i].effect == EFFECT_RESULT;
     if (has_any)
         result = store_each_trial(store, &query, on_job, finding, finding->err);
-    numbers = mem_array(finding->last_count, sizeof(*numbers));
-    for (size_t i = 0; i < finding->last_count; i++)
-        if (finding->last[i].has_succeeded &&
-            !found->waits[finding->last[i].step])
-            numbers[request.count++] = finding->last[i].number;
+    keep_last_of_copies(finding);
+    numbers = mem_array(finding->job_count, sizeof(*numbers));
+    for (size_t i = 0; i < finding->job_count; i++)
+        if (finding->jobs[i].has_succeeded &&
+            !found->waits[finding->jobs[i].step])
+            numbers[request.count++] = finding->jobs[i].number;
     request.numbers = numbers;
     if (result == 0 && request.count > 0)
         result = find_reopened(store, run, &request, found, finding->err);
@@ -240,7 +261,7 @@ int edit_steps_find(const struct edit_files *files, struct store *store,
     }
     if (result == 0)
         result = find_jobs(&finding, store, run, steps);
-    free(finding.last);
+    free(finding.jobs);
     free(finding.steps);
     return result;
 }

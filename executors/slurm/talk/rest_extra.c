@@ -58,7 +58,6 @@ static const struct field {
     {"--mem-per-gpu", 0, GPU_MEGABYTES, "memory_per_gpu", "memory_per_tres"},
     {"--nice", 0, NUMBER, "nice", "nice"},
     {"--nodelist", 'w', WORDS, "nodelist", "required_nodes"},
-    {"--ntasks-per-node", 0, NUMBER, "tasks_per_node", "tasks_per_node"},
     {"--partition", 'p', TEXT, "partition", "partition"},
     {"--priority", 0, COUNTED, "priority", "priority"},
     {"--qos", 'q', TEXT, "qos", "qos"},
