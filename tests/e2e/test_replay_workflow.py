@@ -105,6 +105,20 @@ def test_what_does_not_follow_is_found(smtune, run, sql):
     assert "values of this round differ" in smtune("replay", "w").stdout
 
 
+def test_the_file_of_an_experiment_in_its_place_is_found(
+        smtune, workflow, experiment, sql):
+    smtune("run", workflow("a: {shell: exit 1}", name="w"))
+    workflow("a: {shell: exit 0}", name="w")
+    smtune.ok("edit", "w")
+    smtune.ok("replay", "w")
+    text = experiment().read_text().replace("'", "''")
+    assert sql(f"UPDATE event SET detail = json_set(detail, '$.spec', '{text}')"
+               " WHERE event = 'run_created'") == 1
+    result = smtune("replay", "w")
+    assert result.returncode == 1
+    assert "the edited file has other steps" in result.stdout
+
+
 def test_a_step_that_began_too_early_is_found(smtune, run, sql):
     sql("UPDATE event SET seq = -seq WHERE event = 'step_ended'")
     sql("UPDATE event SET seq = 100000 + -seq WHERE seq < 0")

@@ -692,6 +692,20 @@ static void test_slurm_pilot__the_end_drains_what_nobody_has_met(void **state)
     free(left);
 }
 
+/* A file system that takes no files any more; a root may write anywhere else.
+ */
+static void test_slurm_pilot__the_end_passes_one_that_cannot_be_told(
+    void **state)
+{
+    struct drill *drill = *state;
+    char *left = fs_join(drill->slurm.folder, "smt-00000000-p7");
+
+    assert_int_equal(fs_make_directories(drill->slurm.folder, NULL), 0);
+    assert_int_equal(symlink("/proc", left), 0);
+    close_mode(drill);
+    free(left);
+}
+
 /* What smtune chose a pilot for before it knew the cluster. */
 static void test_slurm_pilot__too_long_for_one_starts_again_as_a_job(
     void **state)
@@ -750,6 +764,7 @@ int main(void)
         DRILL(test_slurm_pilot__an_idle_one_ends_for_what_does_not_fit_it),
         DRILL(test_slurm_pilot__an_idle_one_ends_for_jobs_that_wait),
         DRILL(test_slurm_pilot__the_end_drains_what_nobody_has_met),
+        DRILL(test_slurm_pilot__the_end_passes_one_that_cannot_be_told),
         DRILL(test_slurm_pilot__too_long_for_one_starts_again_as_a_job),
         DRILL(test_slurm_pilot__on_avoided_nodes_take_no_more),
         DRILL(test_slurm_pilot__an_attempt_has_the_executors_time),
