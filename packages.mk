@@ -19,7 +19,8 @@ SLURM_DEPS := slurmctld slurmd slurm-client munge slurmdbd slurmrestd \
         mariadb-client-core curl
 # For tests in another release of Debian (tests/debian).
 DEBIAN_DEPS := make $(DEPS) $(SLURM_DEPS) $(filter-out clang% libclang% cppcheck \
-        universal-ctags gcovr shellcheck chromium% %selenium %torch debootstrap,$(TEST_DEPS))
+        universal-ctags gcovr shellcheck chromium% %selenium %torch debootstrap,$(TEST_DEPS)) \
+        $(if $(filter sid,$(DEBIAN)),apptainer busybox-static)
 
 deps: ## install through apt what building needs
 	$(call apt,$(DEPS))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Commands in containers, by stand-ins for the runtimes (container_runtimes.py),
-and by the real Apptainer where this machine can run it."""
+"""Commands in containers, by stand-ins for the runtimes
+(container_runtimes.py). test_apptainer.py has the real Apptainer."""
 
 import os
 import shutil
@@ -422,58 +422,3 @@ def test_docker__stop_reaches_the_command(smtune, workflow, docker):
     wait_until(lambda: "up" in smtune("logs", "flow", "a").stdout)
     smtune.ok("stop", "flow")
     wait_until(lambda: "bye" in smtune.ok("logs", "flow", "a"))
-
-
-# ---- the real one ----
-
-def can_run_apptainer(box):
-    """As the tests do, which are root in most places."""
-    program, busybox = shutil.which("apptainer"), shutil.which("busybox")
-    if program is None or busybox is None:
-        return False
-    for folder in ("bin", "proc", "sys", "dev", "tmp", "etc", "root", "home",
-                   "var/tmp"):
-        (box / folder).mkdir(parents=True)
-    shutil.copy(busybox, box / "bin/busybox")
-    for name in ("sh", "sleep", "pwd", "ls", "cat", "id", "env"):
-        (box / "bin" / name).symlink_to("busybox")
-    for name in ("passwd", "group"):
-        (box / "etc" / name).touch()
-    return subprocess.run([program, "exec", "--no-privs", box, "/bin/sh", "-c",
-                           "exit 0"], check=False).returncode == 0
-
-
-def test_apptainer__itself(smtune, workflow, tmp_path):
-    if not can_run_apptainer(tmp_path / "box"):
-        pytest.skip("no Apptainer here, or it cannot run")
-    box = "container: {image: ./box, options: [--no-privs]}"
-    smtune("run", workflow(f"""
-        places:
-          {box}
-          shell: "pwd; ls -d $SMTUNE_DIR; echo $SMTUNE_JOB >$SMTUNE_DIR/made"
-        code: {{{box}, shell: exit 7}}
-        signal: {{{box}, shell: kill -SEGV $$}}
-        nothing: {{{box}, command: no-such-program}}
-        ranks: {{{box}, resources: {{tasks: 2}}, shell: echo rank $RANK}}
-        once:
-          {box}
-          resources: {{time: 4s, grace: 20s}}
-          continue: {{signal: USR2@2s, max: 1}}
-          checkpoints: true
-          shell: |
-            trap 'echo warned' USR2
-            trap 'echo term; end=1' TERM
-            while [ -z "$end" ]; do sleep 0.02; done
-            for i in 1 2 3 4 5; do sleep 0.02; done
-        stays:
-          {box}
-          resources: {{time: 3s, grace: 100ms}}
-          shell: "trap '' TERM; sleep 99 & sleep 98"
-        """))
-    assert log(smtune, "flow", "places")[0] == str(tmp_path)
-    assert attempt(smtune, "flow", "code")["exit_code"] == 7
-    assert attempt(smtune, "flow", "signal")["cause"] == "signal"
-    assert attempt(smtune, "flow", "nothing")["cause"] == "setup_failed"
-    assert log(smtune, "flow", "ranks") == ["rank 0"]
-    assert signals(smtune, "flow", "once") == ["warned", "term"]
-    assert attempt(smtune, "flow", "stays")["cause"] == "timeout"
