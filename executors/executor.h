@@ -144,12 +144,14 @@ struct attempt_spec {
     int64_t attempt;       /* the attempt's id in the store */
     const char *directory; /* absolute; exists */
     const char *work_directory;
-    char *const *argv;    /* NULL-ended */
-    char *const *envp;    /* NULL-ended, complete */
-    int cpus;             /* slots to hold, 0: none */
-    int gpus;             /* slots to hold, 0: none */
-    int gpu_permille;     /* of one GPU that it shares; 0: whole ones */
-    bool pins;            /* to the CPUs of its slots, within a NUMA node */
+    char *const *argv; /* NULL-ended */
+    char *const *envp; /* NULL-ended, complete */
+    int cpus;          /* slots to hold, 0: none */
+    int gpus;          /* slots to hold, 0: none */
+    int gpu_permille;  /* of one GPU that it shares; 0: whole ones */
+    uint64_t gpu_set; /* bit i: it may have the executor's GPU i; 0: any. Set by
+                         the executor, from the type of GPUs in `slurm` */
+    bool pins;        /* to the CPUs of its slots, within a NUMA node */
     int64_t memory_bytes; /* of the whole tree, 0: no limit */
     int64_t time_ms;      /* 0: no limit */
     int64_t grace_ms;     /* between SIGTERM and SIGKILL */

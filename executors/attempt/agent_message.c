@@ -19,6 +19,7 @@ struct start {
     int64_t memory_bytes, time_ms, grace_ms, warn_before_ms;
     struct exit_set link_exits;
     int64_t amounts[ATTEMPT_POOLS_MAX], sizes[ATTEMPT_POOLS_MAX];
+    uint64_t gpu_set;
     int32_t cpus, gpus, gpu_permille, warn_signal;
     uint32_t pins; /* 0 or 1 */
     uint32_t pool_count, argument_count, variable_count;
@@ -68,6 +69,7 @@ int agent_put_start(struct buf *out, const struct attempt_spec *spec,
                           .pins = spec->pins,
                           .gpus = spec->gpus,
                           .gpu_permille = spec->gpu_permille,
+                          .gpu_set = spec->gpu_set,
                           .warn_signal = spec->warn_signal};
     struct header header = {0, AGENT_START};
     size_t at = out->length, length;
@@ -169,6 +171,7 @@ static void fill_spec(struct attempt_request *request,
                                   .pins = start->pins != 0,
                                   .gpus = start->gpus,
                                   .gpu_permille = start->gpu_permille,
+                                  .gpu_set = start->gpu_set,
                                   .memory_bytes = start->memory_bytes,
                                   .time_ms = start->time_ms,
                                   .grace_ms = start->grace_ms,

@@ -2,6 +2,7 @@
 #include "executors/attempt/backlog.h"
 
 #include <string.h>
+#include <strings.h>
 
 bool backlog_add(struct backlog *backlog, const struct attempt_spec *spec,
                  uint32_t lacks)
@@ -22,11 +23,25 @@ static bool takes_from(const struct attempt_spec *spec, const char *directory)
     return false;
 }
 
+/* Whether no GPU is for both: of two sets, or, where these are not known yet,
+ * of two types. */
+static bool are_apart(const struct attempt_spec *a,
+                      const struct attempt_spec *b)
+{
+    const char *one = a->slurm != NULL ? a->slurm->gpu_type : NULL;
+    const char *other = b->slurm != NULL ? b->slurm->gpu_type : NULL;
+
+    if (a->gpu_set != 0 && b->gpu_set != 0)
+        return (a->gpu_set & b->gpu_set) == 0;
+    return one != NULL && other != NULL && strcasecmp(one, other) != 0;
+}
+
 static bool wants_any(const struct attempt_spec *spec,
                       const struct attempt_spec *refused, uint32_t lacks)
 {
     if (((lacks & LACKS_CPUS) != 0 && spec->cpus > 0) ||
-        ((lacks & LACKS_GPUS) != 0 && spec->gpus > 0))
+        ((lacks & LACKS_GPUS) != 0 && spec->gpus > 0 &&
+         !are_apart(spec, refused)))
         return true;
     for (size_t i = 0; i < refused->pool_count; i++) {
         if ((lacks & (uint32_t)LACKS_POOL << i) != 0 &&

@@ -10,7 +10,8 @@
 
 /*
  * Which attempts of a queue may start although others before them were refused:
- * those that take nothing of which an earlier one had too little. Of what it
+ * those that take nothing of which an earlier one had too little; GPUs of two
+ * types are two things. Of what it
  * once lacked it is kept, until it starts, that nobody behind it takes any; so
  * the first of a queue gets it all in the end, however much the others want.
  */

@@ -72,6 +72,16 @@ int64_t in_flight_of_pool(const struct in_flight *in_flight,
     return pool != NULL ? pool->amount : 0;
 }
 
+int64_t in_flight_of_gpus(const struct in_flight *in_flight, uint64_t set)
+{
+    int64_t permille = 0;
+
+    for (const struct flight *f = in_flight->first; f != NULL; f = f->next)
+        if ((f->gpu_set & set) != 0 && (f->has_started || f->pool_count == 0))
+            permille += f->gpu_permille;
+    return permille / 1000;
+}
+
 static void count_slots(struct in_flight *in_flight,
                         const struct flight *flight)
 {
@@ -90,6 +100,7 @@ void in_flight_add(struct in_flight *in_flight, const struct attempt_spec *spec,
     flight->grace_ms = spec->grace_ms;
     flight->cpus = spec->cpus;
     flight->gpu_permille = executor_gpu_permille(spec);
+    flight->gpu_set = spec->gpu_set;
     flight->warn_signal = spec->warn_signal;
     flight->warn_before_ms = spec->warn_before_ms;
     add_pools(in_flight, flight, spec);

@@ -25,6 +25,7 @@ struct flight {
     int warn_signal;
     int cpus;
     int64_t gpu_permille;
+    uint64_t gpu_set;          /* as in its spec */
     struct flight_pool *pools; /* [pool_count] */
     size_t pool_count;
     bool has_started;
@@ -53,6 +54,8 @@ void in_flight_add(struct in_flight *in_flight, const struct attempt_spec *spec,
 /* NULL when there is none such. */
 struct flight *in_flight_find(const struct in_flight *in_flight,
                               int64_t attempt);
+/* How many GPUs they take, or wait for, that are for those of the set alone. */
+int64_t in_flight_of_gpus(const struct in_flight *in_flight, uint64_t set);
 /* How much they take of a pool, or wait for. */
 int64_t in_flight_of_pool(const struct in_flight *in_flight,
                           const char *directory);

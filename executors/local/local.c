@@ -14,6 +14,7 @@
 #include "executors/local/adopted.h"
 #include "executors/local/agent_link.h"
 #include "executors/machine/cpus.h"
+#include "executors/machine/gpu_models.h"
 #include "executors/machine/gpus.h"
 #include "executors/machine/slots.h"
 
@@ -46,6 +47,8 @@ struct local {
     struct adopted_list *adopted;
     struct agent_setup setup;
     int machine_cpus; /* that can be pinned to; 0: nothing has asked yet */
+    bool has_models;
+    struct gpu_models models; /* of the setup's GPUs, once one is asked for */
     struct in_flight in_flight;
     int64_t mean_ms; /* duration of the last attempts */
     int64_t death_ms;
@@ -344,6 +347,38 @@ static int check_spec(struct local *local, const struct attempt_spec *spec,
     return executor_check_pools(spec, err);
 }
 
+/* Which GPUs are of the type that it asks for, if it does. */
+static int find_gpu_set(struct local *local, struct attempt_spec *spec,
+                        struct err *err)
+{
+    const char *type = spec->slurm != NULL ? spec->slurm->gpu_type : NULL;
+
+    if (type == NULL || spec->gpus == 0)
+        return 0;
+    if (!local->has_models &&
+        gpu_models_find(local->setup.gpus, local->setup.gpu_count,
+                        &local->models, err) != 0)
+        return -1;
+    local->has_models = true;
+    return gpu_models_choose(&local->models, type, spec->gpus, &spec->gpu_set,
+                             err);
+}
+
+static bool lacks_gpus(const struct local *local,
+                       const struct attempt_spec *spec)
+{
+    const struct in_flight *in_flight = &local->in_flight;
+
+    if (spec->gpus == 0)
+        return false;
+    if (spec->gpu_set != 0 &&
+        in_flight_of_gpus(in_flight, spec->gpu_set) + spec->gpus >
+            __builtin_popcountll(spec->gpu_set))
+        return true;
+    return in_flight->gpu_permille + executor_gpu_permille(spec) >
+           INT64_C(1000) * local->setup.gpu_count;
+}
+
 /* What others of ours hold, or wait for. */
 static uint32_t lacking(const struct local *local,
                         const struct attempt_spec *spec)
@@ -353,9 +388,7 @@ static uint32_t lacking(const struct local *local,
 
     if (spec->cpus > 0 && in_flight->cpus + spec->cpus > local->setup.cpus)
         lacks |= LACKS_CPUS;
-    if (spec->gpus > 0 &&
-        in_flight->gpu_permille + executor_gpu_permille(spec) >
-            INT64_C(1000) * local->setup.gpu_count)
+    if (lacks_gpus(local, spec))
         lacks |= LACKS_GPUS;
     for (size_t i = 0; i < spec->pool_count; i++) {
         const struct attempt_pool *pool = &spec->pools[i];
@@ -387,20 +420,22 @@ static enum start_result local_start(struct executor *executor,
                                      uint32_t *lacks, struct err *err)
 {
     struct local *local = (struct local *)executor;
+    struct attempt_spec own = *spec;
     struct buf message = BUF_INIT;
 
-    if (check_spec(local, spec, err) != 0)
+    if (check_spec(local, spec, err) != 0 ||
+        find_gpu_set(local, &own, err) != 0)
         return START_ERROR;
-    if (is_full(local, spec, lacks)) {
+    if (is_full(local, &own, lacks)) {
         local->was_refused = true;
         return START_FULL;
     }
-    if (agent_put_start(&message, spec, err) != 0) {
+    if (agent_put_start(&message, &own, err) != 0) {
         buf_clear(&message);
         return START_ERROR;
     }
     buf_add(agent_link_out(local->link), message.data, message.length);
-    in_flight_add(&local->in_flight, spec, &message);
+    in_flight_add(&local->in_flight, &own, &message);
     return START_OK;
 }
 

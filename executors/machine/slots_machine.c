@@ -105,16 +105,22 @@ static void print_gpu_file(const struct slots *slots, size_t gpu,
     snprintf(name, GPU_NAME_MAX + 8, "gpu-%s", slots->gpu_names[gpu].name);
 }
 
-static int take_gpus(struct slots *slots, int64_t holder, int wanted)
+static bool may_have(const struct attempt_spec *spec, size_t gpu)
+{
+    return spec->gpu_set == 0 || (spec->gpu_set >> gpu & 1) != 0;
+}
+
+static int take_gpus(struct slots *slots, const struct attempt_spec *spec)
 {
     char name[GPU_NAME_MAX + 8];
     int taken = 0;
 
-    for (size_t i = 0; i < slots->gpu_count && taken < wanted; i++) {
-        if (shared_parts(slots, i) != 0)
+    for (size_t i = 0; i < slots->gpu_count && taken < spec->gpus; i++) {
+        if (!may_have(spec, i) || shared_parts(slots, i) != 0)
             continue;
         print_gpu_file(slots, i, name);
-        taken += slot_take(&slots->machine, &slots->gpus[i], name, holder);
+        taken +=
+            slot_take(&slots->machine, &slots->gpus[i], name, spec->attempt);
     }
     return taken;
 }
@@ -182,7 +188,7 @@ bool slots_take_gpus(struct slots *slots, const struct attempt_spec *spec)
 {
     if (spec->gpu_permille > 0)
         return take_part(slots, spec->attempt, spec->gpu_permille);
-    return take_gpus(slots, spec->attempt, spec->gpus) == spec->gpus;
+    return take_gpus(slots, spec) == spec->gpus;
 }
 
 static bool holds_gpu(const struct slots *slots, size_t gpu, int64_t holder)

@@ -4,15 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/compiler.h"
 #include "base/count.h"
 #include "base/fs.h"
@@ -20,103 +17,18 @@
 #include "base/units.h"
 #include "executors/attempt/attempt_file.h"
 #include "executors/machine/cgroup_file.h"
+#include "executors/machine/program_output.h"
 
 enum {
     COMMAND_MS = 60000,
     GPUS_MS = 20000,
-    STEP_MS = 20, /* between two looks whether a program has ended */
-    OUTPUT_MAX = 16384,
     QUOTED_MAX = 120 /* of the end of what a program wrote */
 };
 
 /* -- Programs -------------------------------------------------------------*/
 
-struct output {
-    char text[OUTPUT_MAX]; /* its end, where there is more */
-    size_t length;
-};
-
-static void keep(struct output *output, const char *bytes, size_t length)
-{
-    size_t over = output->length + length > OUTPUT_MAX - 1
-                      ? output->length + length - (OUTPUT_MAX - 1)
-                      : 0;
-
-    memmove(output->text, output->text + over, output->length - over);
-    output->length -= over;
-    memcpy(output->text + output->length, bytes, length);
-    output->length += length;
-    output->text[output->length] = '\0';
-}
-
-static void hear(int fd, struct output *output)
-{
-    char bytes[OUTPUT_MAX / 4];
-    ssize_t length;
-
-    while ((length = read(fd, bytes, sizeof(bytes))) > 0)
-        keep(output, bytes, (size_t)length);
-}
-
-NORETURN static void become(char *const *argv, int out)
-{
-    int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-    setsid();
-    dup2(null_fd, STDIN_FILENO);
-    dup2(out, STDOUT_FILENO);
-    dup2(out, STDERR_FILENO);
-    execvp(argv[0], argv);
-    _exit(127);
-}
-
-/* Until it has ended or its time is over; the wait status, -1 for no end. */
-static int attend(pid_t pid, int fd, int64_t limit_ms, struct output *output)
-{
-    int64_t end_ms = clock_monotonic_ms() + limit_ms;
-    struct pollfd polled = {.fd = fd, .events = POLLIN};
-    int status = -1;
-    pid_t ended = 0;
-
-    while (ended == 0 && clock_monotonic_ms() < end_ms) {
-        poll(&polled, 1, STEP_MS);
-        if ((polled.revents & POLLHUP) != 0)
-            polled.fd = -1;
-        hear(fd, output);
-        ended = waitpid(pid, &status, WNOHANG);
-    }
-    hear(fd, output);
-    kill(-pid, SIGKILL);
-    if (ended != 0)
-        return status;
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-    return -1;
-}
-
-/* Its wait status; -1 where it was killed because it took too long, or could
- * not be started. */
-static int run(char *const *argv, int64_t limit_ms, struct output *output)
-{
-    int ends[2], status = -1;
-    pid_t pid;
-
-    output->length = 0;
-    output->text[0] = '\0';
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return -1;
-    pid = fork();
-    if (pid == 0)
-        become(argv, ends[1]);
-    close(ends[1]);
-    if (pid > 0 && fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0)
-        status = attend(pid, ends[0], limit_ms, output);
-    close(ends[0]);
-    return status;
-}
-
 /* "what it said" in one line. */
-static void quote(const struct output *output, char quoted[QUOTED_MAX])
+static void quote(const struct program_output *output, char quoted[QUOTED_MAX])
 {
     size_t length = output->length;
     const char *from = output->text;
@@ -137,9 +49,9 @@ static void quote(const struct output *output, char quoted[QUOTED_MAX])
 
 /* 0, or -1 with how the program failed. */
 static int run_check(const char *name, char *const *argv, int64_t limit_ms,
-                     struct output *output, char text[HEALTH_TEXT_MAX])
+                     struct program_output *output, char text[HEALTH_TEXT_MAX])
 {
-    int status = run(argv, limit_ms, output);
+    int status = program_run(argv, limit_ms, output);
     char quoted[QUOTED_MAX];
 
     if (status == 0)
@@ -265,7 +177,7 @@ static int check_gpus(const struct attempt_spec *needs,
                 query[] =
                     "--query-gpu=index,ecc.errors.uncorrected.volatile.total";
     char *argv[] = {program, query, format, NULL};
-    struct output output;
+    struct program_output output;
     const char *line;
     int count = 0;
 
@@ -295,7 +207,7 @@ static int check_command(const char *command, char text[HEALTH_TEXT_MAX])
     static char shell[] = "/bin/sh", option[] = "-c";
     char *words = mem_copy_string(command);
     char *argv[] = {shell, option, words, NULL};
-    struct output output;
+    struct program_output output;
     int result = run_check("the health check", argv, COMMAND_MS, &output, text);
 
     free(words);

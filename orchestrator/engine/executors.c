@@ -2,7 +2,7 @@
 #include "orchestrator/engine/executors.h"
 
 #include "executors/machine/cpus.h"
-#include "orchestrator/engine/core/containers.h"
+#include "orchestrator/engine/core/machine_check.h"
 #include "orchestrator/engine/core/transaction.h"
 #include "orchestrator/engine/nodes.h"
 #include "orchestrator/engine/reading.h"
@@ -82,7 +82,7 @@ int engine_open_executors(struct engine *engine, struct err *err)
 {
     const struct workflow *workflow = engine->run->workflow;
 
-    if (engine_check_containers(engine, err) != 0)
+    if (engine_check_machine(engine, err) != 0)
         return -1;
     if (workflow == NULL)
         return open_executor(engine, engine->experiment->executor, err);

@@ -3,25 +3,13 @@
 of its driver, in a namespace of mounts."""
 
 import os
-import subprocess
 
 import pytest
 
+from gpu_machine import run_on_gpus
+
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount")
 
-WITH_A_GPU = """
-mkdir dev
-mount -t tmpfs none dev
-for name in null zero full random urandom tty; do
-    touch dev/$name
-    mount --bind /dev/$name dev/$name
-done
-touch dev/nvidia0
-ln -s /proc/self/fd dev/fd
-mkdir dev/shm dev/pts
-mount --rbind dev /dev
-exec "$@"
-"""
 # Prints how many run, once two did.
 TOGETHER = """
 mkdir run-$SMTUNE_JOB
@@ -36,10 +24,7 @@ rmdir run-$SMTUNE_JOB
 def on_one_gpu(smtune):
     """Runs smtune there; its output."""
     def run(*words):
-        return subprocess.run(
-            ["unshare", "--mount", "sh", "-ec", WITH_A_GPU, "sh", "smtune",
-             *words], env=smtune.environment(), cwd=smtune.directory,
-            capture_output=True, text=True, timeout=60)
+        return run_on_gpus(smtune, 1, *words)
     return run
 
 

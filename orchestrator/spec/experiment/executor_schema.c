@@ -350,8 +350,10 @@ const struct schema_key experiment_resource_keys[] = {
         .min = 0,
         .max = GPUS_MAX_EACH,
         .doc = "GPUs that a trial uses; CUDA_VISIBLE_DEVICES lists them. "
-               "`a100:2` or `{a100: 2}` asks Slurm for GPUs of a type. On "
-               "one machine, 0.5 is a part of a GPU: trials share one as "
+               "`a100:2` or `{a100: 2}` asks for GPUs of a type. On one "
+               "machine, the names that nvidia-smi lists have the words of "
+               "the type: a100, a100-sxm4 and rtx4090, but not a10. There "
+               "0.5 is a part of a GPU: trials share one as "
                "long as their parts amount to at most 1. smtune does not "
                "limit their memory or time on it. "
                "With slurm, those of all its nodes together: a multiple of "

@@ -134,3 +134,47 @@ char *gpus_words(const struct resources *resources)
     return mem_printf("%d %s%sGPU%s", resources->gpus, type != NULL ? type : "",
                       type != NULL ? " " : "", units_plural(resources->gpus));
 }
+
+static int find_models(struct gpu_models *models, struct err *err)
+{
+    struct gpu gpus[GPUS_MAX];
+    size_t count;
+
+    if (models->count > 0)
+        return 0;
+    count = gpus_find("", getenv("CUDA_VISIBLE_DEVICES"), gpus);
+    return gpu_models_find(gpus, count, models, err);
+}
+
+int gpus_check(const struct job_spec *spec,
+               const struct executor_options *executor,
+               struct gpu_models *models, struct err *err)
+{
+    const struct resources *resources = &spec->resources;
+    const char *type = resources->slurm.gpu_type;
+    struct gpu_models given;
+    uint64_t set;
+
+    if (type == NULL || strcmp(executor->name, "local") != 0)
+        return 0;
+    if (find_models(models, err) != 0)
+        return err_prefix(err, "gpus");
+    given = *models;
+    if (executor->gpus >= 0 && (size_t)executor->gpus < given.count)
+        given.count = (size_t)executor->gpus;
+    if (gpu_models_choose(&given, type, resources->gpus, &set, err) != 0)
+        return err_prefix(err, "gpus");
+    return 0;
+}
+
+void gpus_warn(const struct job_spec *spec, const struct conf_node *resources,
+               const struct executor_options *executor,
+               struct gpu_models *models, struct diags *warnings)
+{
+    const struct conf_node *node = conf_get(resources, "gpus");
+    struct err err;
+
+    if (node != NULL && gpus_check(spec, executor, models, &err) != 0)
+        diags_add(warnings, node->place, "on this machine no trial can start",
+                  "%s", err.text);
+}

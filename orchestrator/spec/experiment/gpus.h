@@ -2,6 +2,7 @@
 #ifndef SMTUNE_ORCHESTRATOR_SPEC_EXPERIMENT_GPUS_H
 #define SMTUNE_ORCHESTRATOR_SPEC_EXPERIMENT_GPUS_H
 
+#include "executors/machine/gpu_models.h"
 #include "orchestrator/spec/experiment/build.h"
 #include "orchestrator/spec/experiment/job_spec.h"
 
@@ -20,5 +21,18 @@ int64_t gpus_permille(const struct resources *resources);
 
 /* "2 GPUs", "1 a100 GPU", "0.5 GPU"; NULL: none. The caller's to free. */
 char *gpus_words(const struct resources *resources);
+
+/* -1 with an error where this machine has fewer GPUs of the type that a task on
+ * the executor local asks for, or they cannot be listed. nvidia-smi is asked
+ * for *models, all zeroes at first, by the first task that names a type. */
+int gpus_check(const struct job_spec *spec,
+               const struct executor_options *executor,
+               struct gpu_models *models, struct err *err);
+
+/* Warns of the same, at the node of the key `resources`; NULL: there is none.
+ */
+void gpus_warn(const struct job_spec *spec, const struct conf_node *resources,
+               const struct executor_options *executor,
+               struct gpu_models *models, struct diags *warnings);
 
 #endif

@@ -129,15 +129,6 @@ static struct fault find_node_fault(const struct job_spec_build *t,
                                "Slurm has whole ones",
                                t->who),
             .help = mem_copy_string("use gpus: 1, or executor: local")};
-    if (strcmp(executor->name, "local") == 0 &&
-        resources->slurm.gpu_type != NULL)
-        return (struct fault){
-            .key = "gpus",
-            .text = mem_printf("%s takes GPUs of type '%s', and the executor "
-                               "local has GPUs without types",
-                               t->who, resources->slurm.gpu_type),
-            .help = mem_printf("use gpus: %d, or executor: slurm",
-                               resources->gpus)};
     return (struct fault){0};
 }
 

@@ -8,6 +8,7 @@
 #include "orchestrator/spec/experiment/container_warn.h"
 #include "orchestrator/spec/experiment/experiment_impl.h"
 #include "orchestrator/spec/experiment/goal_warn.h"
+#include "orchestrator/spec/experiment/gpus.h"
 #include "orchestrator/spec/experiment/job_spec_build.h"
 #include "strategies/gp/convergence.h"
 
@@ -242,6 +243,7 @@ void experiment_warn(const struct experiment *experiment,
         .root = conf_root(file->doc),
         .warnings = warnings,
     };
+    struct gpu_models models = {.count = 0};
     struct scheduler *scheduler;
 
     diags_set_source(warnings, experiment->source, strlen(experiment->source));
@@ -251,6 +253,9 @@ void experiment_warn(const struct experiment *experiment,
     container_warn(&experiment->task,
                    conf_get(conf_get(check.root, "trial"), "container"),
                    &experiment->executor, false, warnings);
+    gpus_warn(&experiment->task,
+              conf_get(conf_get(check.root, "trial"), "resources"),
+              &experiment->executor, &models, warnings);
     experiment_warn_space(experiment, check.doc, warnings);
     if (!experiment->schedule.is_on)
         return;

@@ -390,6 +390,7 @@ static void build_task(struct step_build *s)
     s->step->command = command != NULL ? command : shell;
     s->step->environment = conf_get(map, "env");
     s->step->container = conf_get(map, "container");
+    s->step->resources = conf_get(map, "resources");
     if (command != NULL && shell != NULL)
         job_spec_build_interpreter(&s->task, command, shell);
     else if (command != NULL)

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "orchestrator/spec/command/warn.h"
 #include "orchestrator/spec/experiment/container_warn.h"
+#include "orchestrator/spec/experiment/gpus.h"
 #include "orchestrator/spec/workflow/workflow_impl.h"
 
 /* What a workflow may say, and its writer can hardly have meant. */
@@ -69,12 +70,19 @@ static void check_step(const struct workflow *workflow, const struct step *step,
 void workflow_warn(const struct workflow *workflow, struct diags *warnings)
 {
     struct names names = {NULL, 0, 0};
+    struct gpu_models models = {.count = 0};
 
     diags_set_source(warnings, workflow->source, strlen(workflow->source));
     for (size_t i = 0; i < workflow->step_count; i++)
         add_results(&names, &workflow->steps[i]);
-    for (size_t i = 0; i < workflow->step_count; i++)
-        check_step(workflow, &workflow->steps[i], &names, warnings);
+    for (size_t i = 0; i < workflow->step_count; i++) {
+        const struct step *step = &workflow->steps[i];
+
+        check_step(workflow, step, &names, warnings);
+        if (step->command != NULL)
+            gpus_warn(&step->task, step->resources,
+                      workflow_executor(workflow, step), &models, warnings);
+    }
     take_back(&names, 0);
     free(names.items);
 }

@@ -143,6 +143,7 @@ struct step {
     const struct conf_node *command;     /* or `shell`, in the file; or NULL */
     const struct conf_node *environment; /* `env`, in the file; or NULL */
     const struct conf_node *container;   /* in the file; or NULL */
+    const struct conf_node *resources;   /* likewise */
     const char *executor;                /* a name of workflow->executors */
     const struct output *outputs;
     size_t output_count;

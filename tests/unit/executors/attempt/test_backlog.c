@@ -37,6 +37,31 @@ static void test_backlog__hold_back_who_wants_what_lacks(void **state)
     assert_false(backlog_hold_back(&backlog, &wants_b));
 }
 
+/* Of two sets; of two types, for who does not know the sets; but any GPU is for
+ * all. */
+static void test_backlog__gpus_of_two_types_are_two_things(void **state)
+{
+    static const struct slurm_ask a100 = {.gpu_type = "a100"},
+                                  t4 = {.gpu_type = "t4"};
+    static const struct attempt_spec sets[] = {{.gpus = 1, .gpu_set = 3},
+                                               {.gpus = 1, .gpu_set = 4},
+                                               {.gpus = 1, .gpu_set = 6}};
+    static const struct attempt_spec types[] = {{.gpus = 1, .slurm = &a100},
+                                                {.gpus = 1, .slurm = &t4}};
+    struct backlog backlog = {.count = 0};
+
+    (void)state;
+    assert_true(backlog_add(&backlog, &sets[0], LACKS_GPUS));
+    assert_false(backlog_hold_back(&backlog, &sets[1]));
+    assert_true(backlog_hold_back(&backlog, &sets[2]));
+    assert_true(backlog_hold_back(&backlog, &wants_gpus));
+    backlog.count = 0;
+    assert_true(backlog_add(&backlog, &types[0], LACKS_GPUS));
+    assert_false(backlog_hold_back(&backlog, &types[1]));
+    assert_true(backlog_hold_back(&backlog, &types[0]));
+    assert_true(backlog_hold_back(&backlog, &wants_gpus));
+}
+
 static void test_backlog__for_no_reason_hold_back_all(void **state)
 {
     struct backlog backlog = {.count = 0};
@@ -59,6 +84,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_backlog__hold_back_who_wants_what_lacks),
+        cmocka_unit_test(test_backlog__gpus_of_two_types_are_two_things),
         cmocka_unit_test(test_backlog__for_no_reason_hold_back_all),
         cmocka_unit_test(test_backlog__are_bounded),
     };

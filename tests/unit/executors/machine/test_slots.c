@@ -272,6 +272,24 @@ static void test_slots__names_the_gpus(void **state)
     slots_close(slots);
 }
 
+static void test_slots__only_gpus_of_its_set_are_an_attempts(void **state)
+{
+    struct slots *slots = slots_open(*state, 1, gpus, 3);
+    struct attempt_spec spec = {.attempt = 1, .gpus = 2, .gpu_set = 1 | 4};
+    uint32_t lacks = 0;
+    char names[64];
+
+    assert_true(slots_take(slots, &spec, false, &lacks));
+    slots_gpu_names(slots, 1, names, sizeof(names));
+    assert_string_equal(names, "0,GPU-ab12");
+    spec = (struct attempt_spec){.attempt = 2, .gpus = 1, .gpu_set = 1 | 4};
+    assert_false(slots_take(slots, &spec, true, &lacks));
+    assert_int_equal(lacks, LACKS_GPUS);
+    slots_give_up(slots);
+    assert_true(take(slots, 3, 0, 1, false));
+    slots_close(slots);
+}
+
 /* -- Pools ----------------------------------------------------------------*/
 
 /* A spec that takes so much of the pools `a`, which has 2 slots, and `b`, which
@@ -467,6 +485,7 @@ int main(void)
         IN_FOLDER(test_slots__whoever_waits_gets_a_turn),
         IN_FOLDER(test_slots__giving_up_lets_others_go),
         IN_FOLDER(test_slots__names_the_gpus),
+        IN_FOLDER(test_slots__only_gpus_of_its_set_are_an_attempts),
         IN_FOLDER(test_pools__are_shared_and_taken_all_or_none),
         IN_FOLDER(test_pools__lack_nothing_that_only_others_wait_for),
         IN_FOLDER(test_pools__may_grow),

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * GPUs by type. nvidia-smi lists them in the order of the PCI bus, as CUDA
+ * counts them here (CUDA_DEVICE_ORDER), so a line's index is the name that an
+ * attempt gets in CUDA_VISIBLE_DEVICES. A GPU that the environment names by its
+ * UUID, or by the beginning of it, is found by that.
+ *
+ * A type is compared word by word, not as a part of the name: "a10" is part of
+ * "A100", and another GPU. Signs between words do not count, as one product is
+ * written RTX 4090, rtx4090 and rtx_4090.
+ */
+#include "executors/machine/gpu_models.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/buf.h"
+#include "base/units.h"
+#include "executors/machine/program_output.h"
+
+enum { WAIT_MS = 20000 };
+
+/* ---- the listing ---- */
+
+/* A field of the line, without blanks around; *line goes behind it. */
+static const char *next_field(const char **line, const char *end,
+                              size_t *length)
+{
+    const char *start = *line + strspn(*line, " ");
+    const char *comma, *last;
+
+    if (start > end)
+        start = end;
+    comma = memchr(start, ',', (size_t)(end - start));
+    last = comma != NULL ? comma : end;
+    *line = comma != NULL ? comma + 1 : end;
+    while (last > start && isspace((unsigned char)last[-1]))
+        last--;
+    *length = (size_t)(last - start);
+    return start;
+}
+
+/* Whether the environment's name of a GPU is that of the line. */
+static bool is_named(const struct gpu *gpu, const char *index,
+                     size_t index_length, const char *uuid, size_t uuid_length)
+{
+    size_t length = strlen(gpu->name);
+
+    if (strncmp(gpu->name, "GPU-", 4) == 0)
+        return length <= uuid_length && memcmp(gpu->name, uuid, length) == 0;
+    return length == index_length && memcmp(gpu->name, index, length) == 0;
+}
+
+static void read_line(const char *line, const char *end, const struct gpu *gpus,
+                      struct gpu_models *models)
+{
+    size_t index_length, uuid_length, length;
+    const char *index = next_field(&line, end, &index_length);
+    const char *uuid = next_field(&line, end, &uuid_length);
+    const char *name = next_field(&line, end, &length);
+
+    if (length >= GPU_MODEL_MAX)
+        length = GPU_MODEL_MAX - 1;
+    for (size_t i = 0; i < models->count; i++)
+        if (is_named(&gpus[i], index, index_length, uuid, uuid_length)) {
+            memcpy(models->names[i], name, length);
+            models->names[i][length] = '\0';
+        }
+}
+
+void gpu_models_read(const char *text, const struct gpu *gpus, size_t count,
+                     struct gpu_models *models)
+{
+    *models = (struct gpu_models){.count = count < GPUS_MAX ? count : GPUS_MAX};
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\n");
+
+        read_line(text, text + length, gpus, models);
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* CUDA's other order is its own secret. */
+static int check_order(const struct gpu *gpus, size_t count, struct err *err)
+{
+    const char *order = getenv("CUDA_DEVICE_ORDER");
+
+    if (order == NULL || strcmp(order, "PCI_BUS_ID") == 0)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        if (isdigit((unsigned char)gpus[i].name[0]))
+            return err_set(err, ERR_FAILED,
+                           "types of GPUs need CUDA_DEVICE_ORDER=PCI_BUS_ID, "
+                           "not '%s'",
+                           order);
+    return 0;
+}
+
+int gpu_models_find(const struct gpu *gpus, size_t count,
+                    struct gpu_models *models, struct err *err)
+{
+    static char program[] = "nvidia-smi",
+                query[] = "--query-gpu=index,uuid,name",
+                format[] = "--format=csv,noheader";
+    char *argv[] = {program, query, format, NULL};
+    struct program_output output;
+    int status;
+
+    if (count == 0) { /* a machine that has none needs no nvidia-smi */
+        *models = (struct gpu_models){.count = 0};
+        return 0;
+    }
+    if (check_order(gpus, count, err) != 0)
+        return -1;
+    status = program_run(argv, WAIT_MS, &output);
+    if (status == 0) {
+        gpu_models_read(output.text, gpus, count, models);
+        return 0;
+    }
+    output.text[strcspn(output.text, "\n")] = '\0';
+    if (WIFEXITED(status) && WEXITSTATUS(status) == PROGRAM_MISSING)
+        return err_set(err, ERR_FAILED,
+                       "no program 'nvidia-smi' in PATH, which names the types "
+                       "of GPUs");
+    return err_set(err, ERR_FAILED,
+                   "nvidia-smi did not list the types of GPUs: \"%s\"",
+                   output.text);
+}
+
+/* ---- types ---- */
+
+/* The number of letters and digits that the word at `text` has. */
+static size_t word_length(const char *text)
+{
+    size_t length = 0;
+
+    while (isalnum((unsigned char)text[length]))
+        length++;
+    return length;
+}
+
+static const char *skip_signs(const char *text)
+{
+    while (*text != '\0' && !isalnum((unsigned char)*text))
+        text++;
+    return text;
+}
+
+/* Whether the type ends at the end of a word, where it begins at this one. */
+static bool begins_with(const char *model, const char *type)
+{
+    for (type = skip_signs(type); *type != '\0'; type = skip_signs(type)) {
+        model = skip_signs(model);
+        if (tolower((unsigned char)*model) != tolower((unsigned char)*type))
+            return false;
+        model++;
+        type++;
+    }
+    return !isalnum((unsigned char)*model);
+}
+
+bool gpu_model_is(const char *model, const char *type)
+{
+    for (model = skip_signs(model); *model != '\0'; model = skip_signs(model)) {
+        if (begins_with(model, type))
+            return true;
+        model += word_length(model);
+    }
+    return false;
+}
+
+static bool is_first(const struct gpu_models *models, size_t i)
+{
+    for (size_t before = 0; before < i; before++)
+        if (strcmp(models->names[before], models->names[i]) == 0)
+            return false;
+    return true;
+}
+
+/* "2 NVIDIA A100-SXM4-80GB, 1 Tesla T4" */
+static void describe(const struct gpu_models *models, struct buf *out)
+{
+    for (size_t i = 0; i < models->count; i++) {
+        size_t count = 0;
+
+        if (!is_first(models, i))
+            continue;
+        for (size_t j = i; j < models->count; j++)
+            count += strcmp(models->names[i], models->names[j]) == 0;
+        buf_printf(out, "%s%zu %s", out->length > 0 ? ", " : "", count,
+                   models->names[i][0] != '\0' ? models->names[i]
+                                               : "without a name");
+    }
+}
+
+int gpu_models_choose(const struct gpu_models *models, const char *type,
+                      int wanted, uint64_t *set, struct err *err)
+{
+    struct buf names = BUF_INIT;
+    int count = 0;
+
+    *set = 0;
+    for (size_t i = 0; i < models->count; i++)
+        if (gpu_model_is(models->names[i], type)) {
+            *set |= UINT64_C(1) << i;
+            count++;
+        }
+    if (count >= wanted)
+        return 0;
+    describe(models, &names);
+    err_set(err, ERR_FAILED,
+            "needs %d GPU%s of type '%s', this machine has %d (its GPUs: %s)",
+            wanted, units_plural(wanted), type, count,
+            names.length > 0 ? buf_text(&names) : "none");
+    buf_clear(&names);
+    return -1;
+}
