@@ -113,15 +113,12 @@ static int check_extra(const struct attempt_spec *spec,
 static int check_pilot(const struct attempt_spec *spec,
                        const struct slurm_options *options, struct err *err)
 {
-    int nodes = spec->nodes > 1 ? spec->nodes : 1;
-    int tasks = spec->tasks > 1 ? spec->tasks : 1;
     char wanted[32], there[32];
 
-    if (nodes > 1 || tasks > 1)
+    if (spec->nodes > 1)
         return err_set(err, ERR_FAILED,
-                       "needs %d node%s and %d task%s, and a pilot runs "
-                       "attempts with one of each: use mode job",
-                       nodes, units_plural(nodes), tasks, units_plural(tasks));
+                       "needs %d nodes, and a pilot has one: use mode job",
+                       spec->nodes);
     if (is_beyond(spec->cpus, options->pilot_cpus))
         return err_set(err, ERR_FAILED, "needs %d CPU%s, a pilot has %d",
                        spec->cpus, units_plural(spec->cpus),
@@ -173,8 +170,8 @@ static enum slurm_choice find_choice(const struct attempt_spec *spec,
     int parallel = scene->parallel;
     struct slurm_ask ask = slurm_asked_by(spec->slurm, &scene->options->ask);
 
-    if (spec->nodes > 1 || spec->tasks > 1) {
-        *why = "an attempt needs several nodes or tasks";
+    if (spec->nodes > 1) {
+        *why = "an attempt needs several nodes";
         return SLURM_BY_JOB;
     }
     if (spec->reserve_count > 0) {

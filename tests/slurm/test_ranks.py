@@ -177,6 +177,29 @@ def test_ranks_and_gpus_are_divided_evenly(smtune, experiment, transport, mode):
     assert {gpus for _, _, gpus, _ in seats} == {"0,1,2,3"}
 
 
+def test_ranks_of_a_trial_in_a_pilot(smtune, experiment, transport):
+    """On its node as many CPUs are taken as there are ranks: two trials of four
+    ranks fit at once, and each has GPUs of its own."""
+    path = experiment(trials=3, executor={
+        "mode": "pilot", "pilot": {"cpus": 8, "gpus": 4, "max": 1}}, trial={
+            "command": ["sh", "-c", f"echo loss=$RANK.5; {SAY}"],
+            "resources": {"tasks": 4, "gpus": 2, "visible_gpus": "rank"}})
+    smtune.ok("run", path)
+    assert [trial["value"] for trial in smtune.json("trials", "last")] == \
+        [0.5] * 3
+    jobs = set()
+    for number in 1, 2, 3:
+        folder = smtune.store / f"runs/run/attempts/{number}-1"
+        jobs.add(json.loads((folder / "claim").read_text())["job"])
+        seats = seats_of(folder, 4)
+        assert {(local, share) for local, share, *_ in seats} == {(0, 1)}
+        names = [gpus for _, _, gpus, _ in seats]
+        assert names[0] == names[1] != names[2] == names[3]
+    assert len(jobs) == 1
+    smtune.ok("replay", "last")
+    smtune.ok("fsck")
+
+
 @pytest.mark.parametrize("nodes, tasks, gpus, seen", [
     (2, 8, 8, ["0", "1", "2", "3"] * 2), (2, 4, 8, ["0,1", "2,3"] * 2),
     (1, 4, 2, ["0", "0", "1", "1"])])
@@ -244,11 +267,6 @@ SAVING = r"""
 """
 
 
-# A pilot has no ranks: there the command starts its own, on one node.
-LAUNCH = ("exec smtune launch -n 4 --warning USR2 --logs "
-          "$(dirname $SMTUNE_METRICS) -- sh rank.sh")
-
-
 @pytest.mark.parametrize("transport, mode", [
     ("commands", "job"), ("commands", "array"), ("commands", "pilot"),
     ("rest", "job"), ("rest", "pilot")])
@@ -262,11 +280,9 @@ def test_after_the_warning_ranks_end_by_themselves(
         "executor": {"name": "slurm", "poll": "1s", "mode": mode,
                      **cluster.options},
         "steps": {"long": {
-            **({"shell": LAUNCH} if mode == "pilot"
-               else {"command": "sh rank.sh"}),
-            "resources": {"time": "7s", "grace": "1s",
-                          **({"cpus": 4} if mode == "pilot"
-                             else {"nodes": 2, "tasks": 4})},
+            "command": "sh rank.sh",
+            "resources": {"time": "7s", "grace": "1s", "tasks": 4,
+                          **({} if mode == "pilot" else {"nodes": 2})},
             "continue": {"max": 9, "signal": "USR2@4s", "on": [85],
                          "ahead": 0}}}}))
     smtune.ok("run", path, timeout=120)

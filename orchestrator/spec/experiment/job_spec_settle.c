@@ -115,13 +115,12 @@ static struct fault find_node_fault(const struct job_spec_build *t,
                 "out of range: %s takes %d nodes, and has ranks for %d: "
                 "each node needs one",
                 t->who, resources->nodes, resources->tasks)};
-    if (is_by_pilot(resources, executor->slurm) && resources->tasks > 1)
+    if (is_by_pilot(resources, executor->slurm) && resources->nodes > 1)
         return (struct fault){
             .key = "mode",
-            .text = mem_printf(
-                "%s has %d ranks, and a pilot runs trials with one: use "
-                "mode job",
-                t->who, resources->tasks)};
+            .text = mem_printf("%s takes %d nodes, and a pilot has one: use "
+                               "mode job",
+                               t->who, resources->nodes)};
     if (executor->slurm != NULL && resources->gpu_permille > 0)
         return (struct fault){
             .key = "gpus",

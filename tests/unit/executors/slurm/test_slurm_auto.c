@@ -30,14 +30,16 @@ static int choose(const struct attempt_spec *spec,
     return choice;
 }
 
-static void test_slurm_auto__several_nodes_or_tasks_take_a_job(void **state)
+static void test_slurm_auto__several_nodes_take_a_job(void **state)
 {
     const struct attempt_spec nodes = {.nodes = 2, .time_ms = MINUTE_MS};
-    const struct attempt_spec tasks = {.tasks = 4, .time_ms = MINUTE_MS};
+    const struct attempt_spec ranks = {.tasks = 4, .time_ms = MINUTE_MS};
+    const struct attempt_spec one = {.time_ms = MINUTE_MS};
 
     (void)state;
     assert_int_equal(choose(&nodes, &plain, &nothing_seen, 64), SLURM_BY_JOB);
-    assert_int_equal(choose(&tasks, &plain, &nothing_seen, 64), SLURM_BY_JOB);
+    assert_int_equal(choose(&ranks, &plain, &nothing_seen, 64),
+                     choose(&one, &plain, &nothing_seen, 64));
 }
 
 static void test_slurm_auto__a_chain_takes_jobs(void **state)
@@ -195,7 +197,7 @@ static void test_slurm_auto__refuses_what_a_pilot_cannot_run(void **state)
     const struct attempt_spec length = {.time_ms = 2 * HOUR_MS};
 
     (void)state;
-    expect_refused(&nodes, &options, "needs 2 nodes and 1 task, and");
+    expect_refused(&nodes, &options, "needs 2 nodes, and a pilot has one");
     expect_refused(&cpus, &options, "needs 5 CPUs, a pilot has 4");
     expect_refused(&gpus, &options, "needs 3 GPUs, a pilot has 2");
     expect_refused(&memory, &options,
@@ -228,7 +230,7 @@ static void test_slurm_auto__refuses_extra_that_a_pilot_cannot_divide(
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slurm_auto__several_nodes_or_tasks_take_a_job),
+        cmocka_unit_test(test_slurm_auto__several_nodes_take_a_job),
         cmocka_unit_test(test_slurm_auto__a_chain_takes_jobs),
         cmocka_unit_test(test_slurm_auto__the_unknown_is_seen_first),
         cmocka_unit_test(

@@ -72,8 +72,9 @@ static void test_experiment_keys__agree_or_are_refused(void **state)
         {{"executor.heartbeat=1h"}, "must be at least twice"},
         {{"executor.silence=1s"}, "must be at least twice"},
         {{"executor.mode=pilot"}, ""},
-        {{"executor.mode=pilot", "trial.resources.tasks=2"},
-         "a trial has 2 ranks, and a pilot runs trials with one"},
+        {{"executor.mode=pilot", "trial.resources.tasks=2"}, ""},
+        {{"executor.mode=pilot", "trial.resources.nodes=2"},
+         "a trial takes 2 nodes, and a pilot has one"},
         /* schedules */
         {{"search=bohb", "schedule=hyperband"}, ""},
         {{"search=bohb", "schedule=asha"}, "has the schedule hyperband"},
