@@ -108,3 +108,14 @@ def test_infinite_values_have_a_mark_at_the_edge(smtune, experiment, serve,
         page.click("[aria-label^='Save as SVG']")
         picture = page.downloads(f"{name}-history*.svg").read_text()
         assert len(TRIANGLE.findall(picture)) == count
+
+
+def test_what_is_not_drawn_is_counted(smtune, experiment, serve, page):
+    smtune.ok("run", experiment(
+        "for v in 2 nan inf 1; do echo epoch=$((i = i + 1)) loss=$v; done",
+        trials=2, name="curved"))
+    smtune("run", experiment(CASES, trials=5, parallel=1))
+    page.login(serve().operator).go("/runs/1/curves")
+    page.see("2 points not drawn: nan")
+    page.go("/runs/2/parallel")
+    page.see("2 trials without a finite loss")
