@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * JSON objects printed as YAML, TOML and JSON for a program.
+ *
+ * jansson holds no infinity and no NaN. Such a number is a text here that
+ * begins with a NUL, which a text of a file never has, and behind it is the
+ * number as value_format_real prints it.
+ */
 #include "orchestrator/job/file_print.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/buf.h"
 #include "base/compiler.h"
-#include "base/mem.h"
+#include "base/toml/toml.h"
 #include "base/value.h"
 
 /* jansson walks over what it may change. */
@@ -17,13 +25,29 @@ static json_t *walked(const json_t *json)
     return (json_t *)(uintptr_t)json;
 }
 
-/* JSON's form of a text is that of both formats, too. */
+/* TOML's form of a text is YAML's, too. */
 static void add_text(const char *text, struct buf *out)
 {
-    json_t *json = json_from_text(text);
+    toml_add_text(text, strlen(text), out);
+}
 
-    json_print(json, out);
-    json_decref(json);
+json_t *file_print_real(double real)
+{
+    char word[32] = "";
+
+    if (isfinite(real))
+        return json_real(real);
+    value_format_real(isnan(real) ? (double)NAN : real, word + 1,
+                      sizeof(word) - 1);
+    return json_stringn(word, 1 + strlen(word + 1));
+}
+
+/* "inf", "-inf" or "nan"; NULL for anything else. */
+static const char *find_word(const json_t *json)
+{
+    return json_string_length(json) > 0 && *json_string_value(json) == '\0'
+               ? json_string_value(json) + 1
+               : NULL;
 }
 
 /* 1e-05 as 1.0e-05. */
@@ -44,6 +68,8 @@ static void add_scalar(const json_t *json, struct buf *out)
 {
     if (json_is_real(json))
         add_real(json_real_value(json), out);
+    else if (json_is_string(json))
+        add_text(json_string_value(json), out);
     else
         json_print(json, out);
 }
@@ -56,8 +82,7 @@ static bool is_bare_key(const char *key)
     return *key != '\0';
 }
 
-/* A key that is a word in neither format. */
-static void add_key(const char *key, struct buf *out)
+static void yaml_key(const char *key, struct buf *out)
 {
     static const char *const words[] = {"y",   "n",    "yes",   "no",  "on",
                                         "off", "true", "false", "null"};
@@ -93,6 +118,18 @@ static bool is_nested(const json_t *json)
 static void yaml_map(const json_t *map, int depth, bool is_in_line,
                      struct buf *out);
 
+/* The words have a dot: .inf, -.inf, .nan. */
+static void yaml_scalar(const json_t *json, struct buf *out)
+{
+    const char *word = find_word(json);
+
+    if (word != NULL)
+        buf_printf(out, "%s.%s", *word == '-' ? "-" : "",
+                   word + (*word == '-'));
+    else
+        add_scalar(json, out);
+}
+
 static void yaml_list(const json_t *list, int depth, struct buf *out)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -108,7 +145,7 @@ static void yaml_list(const json_t *list, int depth, struct buf *out)
             yaml_list(item, depth + 1, out);
         } else {
             buf_add_char(out, ' ');
-            add_scalar(item, out);
+            yaml_scalar(item, out);
             buf_add_char(out, '\n');
         }
     }
@@ -126,11 +163,11 @@ static void yaml_map(const json_t *map, int depth, bool is_in_line,
         if (!is_in_line)
             indent(out, depth);
         is_in_line = false;
-        add_key(key, out);
+        yaml_key(key, out);
         buf_add_char(out, ':');
         if (!is_nested(item)) {
             buf_add_char(out, ' ');
-            add_scalar(item, out);
+            yaml_scalar(item, out);
             buf_add_char(out, '\n');
             continue;
         }
@@ -152,15 +189,13 @@ void file_print_yaml(const json_t *object, struct buf *out)
 
 /* ---- TOML ---- */
 
-static int toml_value(const json_t *json, struct buf *out, struct err *err);
-
 static int toml_list(const json_t *list, struct buf *out, struct err *err)
 {
     buf_add_char(out, '[');
     for (size_t i = 0; i < json_array_size(list); i++) {
         if (i > 0)
             buf_add_string(out, ", ");
-        if (toml_value(json_array_get(list, i), out, err) != 0)
+        if (file_print_toml_value(json_array_get(list, i), out, err) != 0)
             return -1;
     }
     buf_add_char(out, ']');
@@ -175,28 +210,31 @@ static int toml_inline(const json_t *map, struct buf *out, struct err *err)
     buf_add_char(out, '{');
     json_object_foreach(walked(map), key, item)
     {
-        if (json_is_null(item))
-            continue;
         buf_add_string(out, separator);
-        add_key(key, out);
+        toml_add_part(key, strlen(key), out);
         buf_add_string(out, " = ");
-        if (toml_value(item, out, err) != 0)
-            return -1;
+        if (file_print_toml_value(item, out, err) != 0)
+            return err_prefix(err, "'%s'", key);
         separator = ", ";
     }
     buf_add_string(out, " }");
     return 0;
 }
 
-static int toml_value(const json_t *json, struct buf *out, struct err *err)
+int file_print_toml_value(const json_t *json, struct buf *out, struct err *err)
 {
+    const char *word = find_word(json);
+
     if (json_is_null(json))
-        return err_set(err, ERR_FILE, "TOML has no null in a list");
+        return err_set(err, ERR_FILE, "TOML has no null");
     if (json_is_array(json))
         return toml_list(json, out, err);
     if (json_is_object(json))
         return toml_inline(json, out, err);
-    add_scalar(json, out);
+    if (word != NULL)
+        buf_add_string(out, word);
+    else
+        add_scalar(json, out);
     return 0;
 }
 
@@ -211,11 +249,11 @@ static int toml_table(const json_t *table, const char *prefix, struct buf *out,
 
     json_object_foreach(walked(table), key, item)
     {
-        if (json_is_null(item) || json_is_object(item))
+        if (json_is_object(item))
             continue;
-        add_key(key, out);
+        toml_add_part(key, strlen(key), out);
         buf_add_string(out, " = ");
-        if (toml_value(item, out, err) != 0)
+        if (file_print_toml_value(item, out, err) != 0)
             return err_prefix(err, "'%s'", key);
         buf_add_char(out, '\n');
     }
@@ -226,7 +264,7 @@ static int toml_table(const json_t *table, const char *prefix, struct buf *out,
         if (!json_is_object(item) || rc != 0)
             continue;
         buf_add_string(&name, prefix);
-        add_key(key, &name);
+        toml_add_part(key, strlen(key), &name);
         buf_printf(out, "%s[%s]\n", out->length > 0 ? "\n" : "",
                    buf_text(&name));
         buf_add_char(&name, '.');
@@ -239,4 +277,35 @@ static int toml_table(const json_t *table, const char *prefix, struct buf *out,
 int file_print_toml(const json_t *object, struct buf *out, struct err *err)
 {
     return toml_table(object, "", out, err);
+}
+
+/* ---- JSON ---- */
+
+/* The key of a number that JSON has no form for, in the map or list; NULL where
+ * there is none. In a list it is the list's own, `name`. */
+static const char *find_unprintable(const json_t *json, const char *name)
+{
+    const char *key, *found = NULL;
+    json_t *item;
+
+    if (find_word(json) != NULL)
+        return name;
+    for (size_t i = 0; i < json_array_size(json) && found == NULL; i++)
+        found = find_unprintable(json_array_get(json, i), name);
+    json_object_foreach(walked(json), key, item)
+    {
+        if (found == NULL)
+            found = find_unprintable(item, key);
+    }
+    return found;
+}
+
+int file_print_json(const json_t *object, struct buf *out, struct err *err)
+{
+    const char *key = find_unprintable(object, "");
+
+    if (key != NULL)
+        return err_set(err, ERR_FILE, "'%s': JSON has no inf and no nan", key);
+    json_print_pretty(object, out);
+    return 0;
 }

@@ -8,16 +8,25 @@
 struct buf;
 
 /*
- * A JSON object as a file of another format. A text is quoted wherever a reader
+ * A JSON object as a file of some format. A text is quoted wherever a reader
  * could take it for something else, and a real number keeps a dot, so that
- * YAML 1.1 reads 1.0e-05 as a number.
+ * YAML 1.1 reads 1.0e-05 as a number. What a format has no form for is an error
+ * (ERR_FILE) with the key.
  */
+
+/* A number for these printers, which may be NaN or infinite. A new reference.
+ */
+json_t *file_print_real(double real);
 
 /* Appends YAML, in block style. */
 void file_print_yaml(const json_t *object, struct buf *out);
 
-/* Appends TOML. A null has no form there: its key is left out, and in a list it
- * is an error. */
+/* Appends TOML, which has no null; or a value of any kind as TOML, on one line.
+ */
 int file_print_toml(const json_t *object, struct buf *out, struct err *err);
+int file_print_toml_value(const json_t *json, struct buf *out, struct err *err);
+
+/* Appends JSON, which has neither NaN nor infinities. */
+int file_print_json(const json_t *object, struct buf *out, struct err *err);
 
 #endif

@@ -6,8 +6,9 @@
  * one, with the items of `set` put into it. A text that is nothing but one
  * ${{ }} becomes the value with its type, any other text is expanded. The item
  * of an inactive parameter is left out, as it is in a command. The tree is then
- * printed, so comments of a YAML or JSON file are lost. TOML and text files are
- * expanded as text and keep everything.
+ * printed, so comments of a YAML or JSON file are lost. A TOML or text file is
+ * expanded as text and keeps everything; in a TOML file, `set` then replaces
+ * single values of the text.
  *
  * Template files are read again for each attempt: the record has the values,
  * and a file that is missing fails the trial and no reader of the record.
@@ -23,6 +24,8 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/toml/toml.h"
+#include "base/units.h"
 #include "orchestrator/job/file_print.h"
 
 enum { FILE_MODE = 0644 };
@@ -62,7 +65,9 @@ static int evaluate(const struct writing *w, const char *text, json_t **json)
 
     if (expr != NULL)
         rc = expr_eval(expr, w->values, &value, w->err);
-    if (rc == 0 && value.type != VALUE_NULL)
+    if (rc == 0 && value.type == VALUE_REAL)
+        *json = file_print_real(value.real);
+    else if (rc == 0 && value.type != VALUE_NULL)
         *json = json_from_value(&value);
     expr_destroy(expr);
     return rc;
@@ -146,9 +151,11 @@ static int node_json(const struct writing *w, const struct conf_node *node,
     case CONF_MAP:
         *json = json_object();
         return map_json(w, node, *json);
+    case CONF_REAL:
+        *json = file_print_real(node->real);
+        return 0;
     case CONF_BOOL:
     case CONF_INT:
-    case CONF_REAL:
     case CONF_NULL:
         break;
     }
@@ -156,41 +163,132 @@ static int node_json(const struct writing *w, const struct conf_node *node,
     return 0;
 }
 
-/* Sets or, with NULL, removes the item at a path of keys; takes it. */
-static void set_path(json_t *object, const char *path, json_t *item)
+/* Sets or, with NULL, removes an item of what a path leads to; takes it. */
+static int set_item(struct err *err, json_t *at, const char *path,
+                    json_t *item);
+
+/* Of a list: the path begins with the number of an item. */
+static int set_in_list(struct err *err, json_t *list, const char *path,
+                       json_t *item)
+{
+    size_t digits = strspn(path, "0123456789");
+    size_t number = strtoul(path, NULL, 10);
+    int rc = 0;
+
+    if (digits == 0 || digits != strcspn(path, ".") ||
+        number >= json_array_size(list))
+        rc = err_set(err, ERR_FILE, "no item '%.*s' in the list (%zu item%s)",
+                     (int)strcspn(path, "."), path, json_array_size(list),
+                     units_plural((int64_t)json_array_size(list)));
+    if (rc == 0 && path[digits] == '.')
+        return set_item(err, json_array_get(list, number), path + digits + 1,
+                        item);
+    if (rc == 0 && item != NULL)
+        json_array_set(list, number, item);
+    else if (rc == 0)
+        json_array_remove(list, number);
+    json_decref(item);
+    return rc;
+}
+
+static int set_in_map(struct err *err, json_t *map, const char *path,
+                      json_t *item)
 {
     const char *dot = strchr(path, '.');
     char *key;
     json_t *inner;
 
-    if (dot == NULL || json_object_get(object, path) != NULL) {
+    if (dot == NULL || json_object_get(map, path) != NULL) {
         if (item != NULL)
-            json_object_set_new(object, path, item);
+            json_object_set_new(map, path, item);
         else
-            json_object_del(object, path);
-        return;
+            json_object_del(map, path);
+        return 0;
     }
     key = mem_copy_bytes(path, (size_t)(dot - path));
-    inner = json_object_get(object, key);
-    if (!json_is_object(inner)) {
+    inner = json_object_get(map, key);
+    if (item != NULL && (inner == NULL || json_is_null(inner))) {
         inner = json_object();
-        json_object_set_new(object, key, inner);
+        json_object_set_new(map, key, inner);
     }
     free(key);
-    set_path(inner, dot + 1, item);
+    return inner == NULL ? 0 : set_item(err, inner, dot + 1, item);
+}
+
+static int set_item(struct err *err, json_t *at, const char *path, json_t *item)
+{
+    if (json_is_object(at))
+        return set_in_map(err, at, path, item);
+    if (json_is_array(at))
+        return set_in_list(err, at, path, item);
+    json_decref(item);
+    return err_set(err, ERR_FILE, "no key '%s' in a value that is not a map",
+                   path);
+}
+
+/* Of an error in a template file. */
+static void prefix_place(const struct writing *w, const struct job_file *file)
+{
+    if (w->err != NULL && w->err->line > 0)
+        err_prefix(w->err, "'%s', line %d, column %d", file->from, w->err->line,
+                   w->err->column);
 }
 
 static int set_items(const struct writing *w, const struct conf_node *set,
                      json_t *object)
 {
     for (size_t i = 0; set != NULL && i < set->count; i++) {
+        const char *key = set->keys[i]->text;
         json_t *item = NULL;
 
-        if (node_json(w, set->items[i], &item) != 0)
-            return err_prefix(w->err, "'%s'", set->keys[i]->text);
-        set_path(object, set->keys[i]->text, item);
+        if (node_json(w, set->items[i], &item) != 0 ||
+            set_item(w->err, object, key, item) != 0)
+            return err_prefix(w->err, "'%s'", key);
     }
     return 0;
+}
+
+/* ---- TOML ---- */
+
+static int set_toml_value(const struct writing *w, const struct job_file *file,
+                          const char *key, const json_t *item, struct buf *text)
+{
+    struct buf value = BUF_INIT;
+    int rc;
+
+    if (item != NULL && file_print_toml_value(item, &value, w->err) != 0) {
+        buf_clear(&value);
+        return -1;
+    }
+    if (item != NULL)
+        rc = toml_set(text, key, buf_text(&value), w->err);
+    else
+        rc = toml_remove(text, key, w->err);
+    if (rc != 0)
+        prefix_place(w, file);
+    buf_clear(&value);
+    return rc;
+}
+
+/* Into the text of a TOML file. */
+static int set_toml(const struct writing *w, const struct job_file *file,
+                    struct buf *text)
+{
+    const struct conf_node *set = file->set;
+    int rc = 0;
+
+    for (size_t i = 0; set != NULL && i < set->count && rc == 0; i++) {
+        const char *key = set->keys[i]->text;
+        json_t *item = NULL;
+
+        rc = node_json(w, set->items[i], &item);
+        if (rc == 0)
+            rc = set_toml_value(w, file, key, item, text);
+        json_decref(item);
+        if (rc != 0)
+            err_prefix(w->err, "'%s'", key);
+    }
+    return rc;
 }
 
 /* ---- files ---- */
@@ -204,7 +302,7 @@ static int read_tree(const struct writing *w, const struct job_file *file,
 
     if (doc == NULL) {
         diags_to_err(diags, w->err);
-        err_prefix(w->err, "'%s'", file->from);
+        prefix_place(w, file);
     } else if (conf_root(doc)->type != CONF_MAP) {
         err_set(w->err, ERR_FILE, "'%s' is not a map of keys", file->from);
     } else {
@@ -230,7 +328,7 @@ static int print_tree(const struct writing *w, const struct job_file *file,
     if (rc == 0 && file->format == FILE_YAML)
         file_print_yaml(json, out);
     else if (rc == 0 && file->format == FILE_JSON)
-        json_print_pretty(json, out);
+        rc = file_print_json(json, out, w->err);
     else if (rc == 0)
         rc = file_print_toml(json, out, w->err);
     json_decref(json);
@@ -252,7 +350,7 @@ static int make(const struct writing *w, const struct job_file *file,
     if (file->from != NULL)
         rc = fs_read_regular(file->from, CONF_MAX_BYTES, &text, w->err);
     if (rc == 0 && is_expanded_as_text(file))
-        rc = expand(w, buf_text(&text), out) < 0 ? -1 : 0;
+        rc = expand(w, buf_text(&text), out) < 0 ? -1 : set_toml(w, file, out);
     else if (rc == 0)
         rc = print_tree(w, file, &text, out);
     buf_clear(&text);

@@ -210,7 +210,9 @@ trial:
     ("{path: c.yaml, set: {a: '${{ y }}'}}", "files: unknown name 'y'"),
     ("{path: c.txt}", "a text file requires 'from'"),
     ("{path: c.txt, from: a.txt, set: {a: 1}}",
-     "'set' is not allowed with 'from' in a text file"),
+     "'set' is not allowed in a text file"),
+    ("{path: c.toml, from: a.toml, set: {a: [1, null]}}",
+     "null is not allowed in a toml file"),
     ("{from: a.txt}", "missing key 'path'"),
     ("{path: c, format: jsn}", "'jsn'"),
 ])
@@ -236,4 +238,126 @@ def test_a_wrong_template_file_fails_the_trial(smtune, write, base, message):
     result = smtune("run", "e.yaml")
     assert result.returncode != 0
     assert "file 'c.yaml': " in result.stderr
+    assert message in result.stderr
+
+
+CONFIG = """\
+# seed: of everything
+seed = 1  # int
+name = 'a # b'
+clip = +inf
+start = 1979-05-27 07:32:00Z
+
+[model]
+layers = [
+  64,  # first
+  32,
+]
+kind = \"\"\"
+two
+lines\"\"\"
+opt = { name = "sgd", lr = 1e-3 }
+
+[[data]]
+path = "a"
+
+[[data]]
+path = "b"
+"""
+
+
+def test_a_toml_file_changes_where_it_is_set(smtune, write):
+    write("base.toml", CONFIG)
+    run(smtune, write, """\
+parameters:
+  lr: {type: categorical, values: [0.00001, 2.0]}
+  word: {value: "a \\"b\\" \\\\ # \\u007f é"}
+  deep: {type: float, min: 0, max: 1, when: lr > 5}
+search: grid
+budget: {parallel: 1}
+trial:
+  command: python3 show.py
+  files:
+    - path: c.toml
+      from: base.toml
+      set: {seed: "${{ trial }}", clip: -.inf, model.layers.1: "${{ lr }}",
+            model.kind: "${{ word }}", model.opt.lr: "${{ lr }}",
+            model.opt.nesterov: true, data.1.path: "x${{ lr }}",
+            data.0.shuffle.on: false, model.note: [1, {a b: .nan}],
+            run.out.dir: "${{ dir }}", start: "${{ deep }}", gone: "${{ deep }}"}
+""", "t")
+    rows = smtune.json("trials", "t")
+    assert len(rows) == 2
+    for row in rows:
+        folder = files_of(smtune, "t", row["id"])
+        lr = row["params"]["lr"]
+        text = (folder / "c.toml").read_text()
+        conf = tomllib.loads(text)
+        assert str(conf["model"]["note"].pop()["a b"]) == "nan"
+        assert conf == {
+            "seed": row["id"], "name": "a # b", "clip": float("-inf"),
+            "model": {"layers": [64, lr], "note": [1],
+                      "kind": 'a "b" \\ # \x7f é',
+                      "opt": {"name": "sgd", "lr": lr, "nesterov": True}},
+            "data": [{"path": "a", "shuffle": {"on": False}},
+                     {"path": f"x{lr}"}],
+            "run": {"out": {"dir": str(folder)}}}
+        kept = [line for line in CONFIG.splitlines()
+                if "start" not in line and "#" in line]
+        assert [line for line in text.splitlines() if "#" in line and
+                "u007f" not in line] == [
+            line.replace("seed = 1", f"seed = {row['id']}") for line in kept]
+
+
+@pytest.mark.parametrize("key, message", [
+    ("model", "'model': '{}', line 7, column 1: 'model' is a table here"),
+    ("data.path", "line 17, column 1: 'data' is an array here"),
+    ("data.2.path", "line 20, column 1: 'data' has no item 2 (2 items)"),
+    ("seed.x", "line 2, column 8: 'seed' is a value here, not a table"),
+])
+def test_what_a_toml_file_cannot_take_fails_the_trial(smtune, write, key,
+                                                      message):
+    base = write("base.toml", CONFIG)
+    write("e.yaml", FILES + "{path: c.toml, from: base.toml, set: {"
+          + key + ": 1}}\nbudget: {trials: 1}\n")
+    result = smtune("run", "e.yaml")
+    assert result.returncode != 0
+    assert message.format(base) in result.stderr
+
+
+@pytest.mark.parametrize("format", ["yaml", "json"])
+def test_set_goes_into_lists_and_keeps_infinities(smtune, write, format):
+    write("base.yaml", "a: [1, {b: 2}, 3]\nempty:\nbig: .inf\n")
+    setting = "a.1.b: 5, a.2: six, empty.c: 7"
+    if format == "json":
+        setting += ", big: 1"
+    run(smtune, write, f"""\
+parameters: {{x: {{type: float, min: 0, max: 1, when: "0"}}}}
+budget: {{trials: 1}}
+trial:
+  command: python3 show.py
+  files:
+    - path: c.{format}
+      from: base.yaml
+      set: {{{setting}, gone.x: "${{{{ x }}}}"}}
+""", "l")
+    text = (files_of(smtune, "l", 1) / f"c.{format}").read_text()
+    conf = yaml.safe_load(text)
+    assert conf == {"a": [1, {"b": 5}, "six"], "empty": {"c": 7},
+                    "big": 1 if format == "json" else float("inf")}
+
+
+@pytest.mark.parametrize("base, key, message", [
+    ("a: [1, 2]\n", "a.2", "'a.2': no item '2' in the list (2 items)"),
+    ("a: [1, 2]\n", "a.b.c", "'a.b.c': no item 'b' in the list (2 items)"),
+    ("a: 1\n", "a.b", "'a.b': no key 'b' in a value that is not a map"),
+    ("a: {b: .nan}\n", "c", "'b': JSON has no inf and no nan"),
+])
+def test_what_a_tree_cannot_take_fails_the_trial(smtune, write, base, key,
+                                                 message):
+    write("base.yaml", base)
+    write("e.yaml", FILES + "{path: c.json, from: base.yaml, set: {"
+          + key + ": 1}}\nbudget: {trials: 1}\n")
+    result = smtune("run", "e.yaml")
+    assert result.returncode != 0
     assert message in result.stderr

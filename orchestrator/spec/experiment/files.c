@@ -63,6 +63,16 @@ static void check_values(struct job_spec_build *t, const struct conf_node *node)
         check_values(t, node->items[i]);
 }
 
+/* TOML has none, also not in lists and maps. */
+static void refuse_nulls(struct diags *diags, const struct conf_node *node)
+{
+    if (node->type == CONF_NULL)
+        diags_add(diags, node->place, "leave the key out",
+                  "null is not allowed in a toml file");
+    for (size_t i = 0; i < node->count; i++)
+        refuse_nulls(diags, node->items[i]);
+}
+
 static void check_keys(struct job_spec_build *t, const struct conf_node *node,
                        const struct job_file *file)
 {
@@ -74,11 +84,11 @@ static void check_keys(struct job_spec_build *t, const struct conf_node *node,
                   "'format' is yaml, json or toml where the name does not "
                   "end so",
                   "missing key: a text file requires 'from'");
-    else if (set != NULL && file->from != NULL &&
-             (file->format == FILE_TEXT || file->format == FILE_TOML))
+    else if (set != NULL && file->format == FILE_TEXT)
         diags_add(diags, set->place, "write ${{ NAME }} into the file itself",
-                  "'set' is not allowed with 'from' in a %s file",
-                  file_format_names[file->format]);
+                  "'set' is not allowed in a text file");
+    if (file->set != NULL && file->format == FILE_TOML)
+        refuse_nulls(diags, file->set);
 }
 
 static void build_file(struct job_spec_build *t, const struct conf_node *node,

@@ -233,16 +233,19 @@ static const struct schema_key file_keys[] = {
                "YAML or JSON file, a text that is one ${{ }} becomes the "
                "value with its type, other texts are expanded, and a key "
                "whose value is that of an inactive parameter is left out. A "
-               "TOML or text file is expanded as text.",
+               "TOML or text file is expanded as text, so that its comments "
+               "stay.",
         .fallback = "an empty file",
         .example = "base.yaml",
     },
     {
         .name = "set",
         .type = SCHEMA_ANY_MAP,
-        .doc = "Values by key, with a dot between the keys of maps. They "
-               "may hold templates, as in `from`. Not with `from` in a TOML "
-               "or text file.",
+        .doc = "Values by key, with a dot between the keys of maps and "
+               "before the number of an item of a list, from 0. They may hold "
+               "templates, as in a YAML file of `from`. In a TOML file of "
+               "`from`, only these values change, and a whole [table] cannot "
+               "be set. Not in a text file.",
         .fallback = "none",
         .example = "{model.lr: '${{ lr }}'}",
     },

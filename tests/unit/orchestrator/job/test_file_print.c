@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/job/file_print.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -73,10 +74,10 @@ static void test_file_print__toml(void **state)
 {
     static const char *const cases[][2] = {
         {"{}", ""},
-        {"{\"t\":{\"x\":1},\"a\":1,\"b\":2.0,\"c\":null,\"d\":\"it's\"}",
-         "a = 1\nb = 2.0\nd = \"it's\"\n\n[t]\nx = 1\n"},
-        {"{\"t\":{\"u v\":{\"l\":[1,[\"x\"]],\"m\":[{\"a\":1,\"b\":null}]}}}",
-         "[t]\n\n[t.\"u v\"]\nl = [1, [\"x\"]]\nm = [{ a = 1 }]\n"},
+        {"{\"t\":{\"x\":1},\"a\":1,\"b\":2.0,\"1\":\"\x7f\",\"d\":\"it's\"}",
+         "a = 1\nb = 2.0\n1 = \"\\u007f\"\nd = \"it's\"\n\n[t]\nx = 1\n"},
+        {"{\"t\":{\"u v\":{\"l\":[1,[\"x\"]],\"m\":[{\"a\":1,\"b\":[]}]}}}",
+         "[t]\n\n[t.\"u v\"]\nl = [1, [\"x\"]]\nm = [{ a = 1, b = [] }]\n"},
     };
     struct buf out = BUF_INIT;
     struct err err;
@@ -90,9 +91,34 @@ static void test_file_print__toml(void **state)
         assert_string_equal(buf_text(&out), cases[i][1]);
         json_decref(json);
     }
-    json = parse("{\"layers\":[64,null]}");
+    json = parse("{\"layers\":[64,{\"x\":null}]}");
     assert_int_equal(file_print_toml(json, &out, &err), -1);
-    assert_non_null(strstr(err.text, "TOML has no null in a list"));
+    assert_string_equal(err.text, "'layers': 'x': TOML has no null");
+    json_decref(json);
+    buf_clear(&out);
+}
+
+static void test_file_print__numbers_that_are_not_finite(void **state)
+{
+    static const double numbers[] = {INFINITY, -INFINITY, NAN, 1e300};
+    json_t *json = json_object(), *list = json_array();
+    struct buf out = BUF_INIT;
+    struct err err;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        json_array_append_new(list, file_print_real(numbers[i]));
+    json_object_set_new(json, "l", list);
+    file_print_yaml(json, &out);
+    assert_string_equal(buf_text(&out),
+                        "l:\n  - .inf\n  - -.inf\n  - .nan\n  - 1.0e+300\n");
+    buf_truncate(&out, 0);
+    assert_int_equal(file_print_toml(json, &out, NULL), 0);
+    assert_string_equal(buf_text(&out), "l = [inf, -inf, nan, 1.0e+300]\n");
+    buf_truncate(&out, 0);
+    assert_int_equal(file_print_json(json, &out, &err), -1);
+    assert_string_equal(err.text, "'l': JSON has no inf and no nan");
+    assert_int_equal(out.length, 0);
     json_decref(json);
     buf_clear(&out);
 }
@@ -103,6 +129,7 @@ int main(void)
         cmocka_unit_test(test_file_print__yaml),
         cmocka_unit_test(test_file_print__yaml_reads_back),
         cmocka_unit_test(test_file_print__toml),
+        cmocka_unit_test(test_file_print__numbers_that_are_not_finite),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
