@@ -34,7 +34,7 @@
  * points may come again, and nothing is forgotten either.
  */
 
-enum { FINITE_TRIES = 1000, ENDLESS_TRIES = 1000000 };
+enum { FINITE_TRIES = 1000, ENDLESS_TRIES = 1000000, ENQUEUE_TRIES = 100 };
 
 /* A point whose result may be reused, by trial number. */
 struct reusable {
@@ -302,23 +302,39 @@ static enum ask_result draw(struct strategy *strategy, struct ask *ask,
     return ASK_ERROR;
 }
 
-/* What is left out follows from the trial that it is for. */
+bool strategy_has_enqueued(const struct strategy *strategy,
+                           const struct value *point)
+{
+    size_t count = space_count(strategy->space);
+    uint64_t hash = space_hash(strategy->space, point);
+
+    for (size_t i = 0; i < strategy->enqueued_count; i++)
+        if (space_hash(strategy->space, strategy->enqueued + i * count) == hash)
+            return true;
+    return false;
+}
+
+/* What is left out follows from the trial that it is for. It is drawn anew
+ * where that makes a setting that is enqueued already. */
 int strategy_enqueue(struct strategy *strategy, const struct value *values,
                      struct err *err)
 {
     size_t count = space_count(strategy->space);
     uint64_t trial =
         strategy->enqueued_count * strategy->options.replicates + 1;
+    struct value *point;
     struct rng rng;
+    int tries = ENQUEUE_TRIES;
 
     strategy->enqueued =
         mem_grow(strategy->enqueued, strategy->enqueued_count,
                  &strategy->enqueued_capacity, count * sizeof(*values));
+    point = strategy->enqueued + strategy->enqueued_count * count;
     rng_init(&rng, strategy->options.seed, trial, STREAM_FALLBACK);
-    if (space_complete(strategy->space, &rng, values,
-                       strategy->enqueued + strategy->enqueued_count * count,
-                       err) != 0)
-        return -1;
+    do
+        if (space_complete(strategy->space, &rng, values, point, err) != 0)
+            return -1;
+    while (--tries > 0 && strategy_has_enqueued(strategy, point));
     strategy->enqueued_count++;
     return 0;
 }

@@ -107,11 +107,14 @@ const struct history *strategy_history(const struct strategy *strategy);
 /*
  * A setting to be tried before what the method suggests, in the order given:
  * values[space_count]; a null one is drawn, from the seed and the place in that
- * order. To be called before any ask, also before strategy_restore. -1 as
- * space_complete.
+ * order, so that the setting is none of the earlier ones, if possible. To be
+ * called before any ask, also before strategy_restore. -1 as space_complete.
  */
 int strategy_enqueue(struct strategy *strategy, const struct value *values,
                      struct err *err);
+/* Whether one of them is this point. */
+bool strategy_has_enqueued(const struct strategy *strategy,
+                           const struct value *point);
 
 /*
  * A setting to be tried by the next trial that is asked for, behind those of

@@ -148,22 +148,6 @@ static const struct warm_result *find_best(const struct warm_start *warm,
     return best;
 }
 
-/* Whether the best of an earlier source is the same setting. */
-static bool is_repeated(const struct warm_start *warm, size_t source,
-                        const struct warm_result *best)
-{
-    const struct space *space = warm->experiment->space;
-
-    for (size_t i = 0; i < source; i++) {
-        const struct warm_result *other = find_best(warm, i);
-
-        if (other != NULL &&
-            space_hash(space, other->point) == space_hash(space, best->point))
-            return true;
-    }
-    return false;
-}
-
 void warm_start_enqueue(const struct warm_start *warm,
                         struct strategy *strategy)
 {
@@ -173,7 +157,7 @@ void warm_start_enqueue(const struct warm_start *warm,
     for (size_t i = 0; i < warm->source_count; i++) {
         const struct warm_result *best = find_best(warm, i);
 
-        if (best != NULL && !is_repeated(warm, i, best))
+        if (best != NULL && !strategy_has_enqueued(strategy, best->point))
             strategy_enqueue(strategy, best->point, NULL);
     }
 }

@@ -49,6 +49,46 @@ def test_a_value_that_cannot_be_kept_is_refused(smtune, experiment):
         "k = 'b')" in result.stderr
 
 
+@pytest.mark.parametrize("method", ["grid", "random"])
+def test_a_setting_is_enqueued_once(smtune, write, method):
+    text = f"""\
+        version: 1
+        name: exp
+        objective: loss
+        parameters:
+          a: {{type: int, min: 1, max: 2}}
+          b: {{type: int, min: 1, max: 2, when: a = 2}}
+        search: {method}
+        enqueue:
+          - {{a: 1}}
+          - {{a: 2, b: 1}}
+          - {{a: 2}}
+          - {{b: 1, a: 2.0}}
+        trial: {{command: "echo loss=${{{{ a }}}}"}}
+        """
+    result = smtune("validate", write("exp.yaml", text))
+    assert result.returncode == 3
+    assert "exp.yaml:12:5: error: duplicate setting (first defined at line " \
+        "10)" in result.stderr
+    assert "repeats: 2" in result.stderr
+    result = smtune("run", "exp.yaml")
+    assert result.returncode == 3
+    assert not smtune.store.exists()
+
+
+def test_a_grid_draws_what_is_missing_once(smtune, experiment):
+    """Also where another enqueued setting has it."""
+    for seed in range(8):
+        path = experiment(
+            "echo loss=${{ a }}", parameters="{a: {type: int, min: 1, max: 4}}",
+            search=f"{{method: grid, seed: {seed}}}",
+            enqueue="[{a: 2}, {}, {}, {}]")
+        smtune.ok("run", path, "-n", f"g{seed}")
+        tried = [row["params"]["a"] for row in smtune.json("trials",
+                                                           f"g{seed}")]
+        assert tried[0] == 2 and sorted(tried) == [1, 2, 3, 4]
+
+
 def test_set_can_enqueue(smtune, experiment):
     path = experiment(**FILE)
     smtune.ok("run", path, "--set", "enqueue=[{x: 0.75}]")

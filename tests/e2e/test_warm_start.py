@@ -141,6 +141,13 @@ def test_the_best_of_each_earlier_run_is_tried_first(smtune, experiment,
     assert tried[:len(expected)] == expected
     assert smtune.json("why", "new", 2)["step"] == "enqueued in the file"
     assert smtune.json("replay", "new")["proved"] == 7
+    # once, where the file has it, too
+    path = experiment("newest", "warm_start: {from: [older, old],"
+                      f" mode: transfer}}\n    enqueue: [{json.dumps(best[0])}]",
+                      method=method, seed=3)
+    smtune.ok("run", path)
+    tried = [t["params"] for t in smtune.json("trials", "newest")]
+    assert tried[0] == best[0] and best[0] not in tried[1:]
 
 
 def test_several_runs(smtune, experiment):

@@ -67,26 +67,60 @@ static int refuse_name(struct build *build, const struct conf_node *key)
                              "unknown parameter '%s'", key->text);
 }
 
-/* Whether there is a setting with these values. */
+/* Whether there is a setting with these values, as point. */
 static int check_setting(struct build *build, const struct conf_node *map,
-                         const struct value *values)
+                         const struct value *values, struct value *point)
 {
-    struct space *space = build->experiment->space;
-    struct value *point = mem_array(space_count(space), sizeof(*point));
     struct rng rng;
     struct err err;
-    int rc;
 
     rng_init(&rng, build->experiment->search.seed, 0, 0);
-    rc = space_complete(space, &rng, values, point, &err);
-    free(point);
-    return rc == 0 ? 0
-                   : diags_add(build->diags, map->place, NULL, "%s", err.text);
+    return space_complete(build->experiment->space, &rng, values, point,
+                          &err) == 0
+               ? 0
+               : diags_add(build->diags, map->place, NULL, "%s", err.text);
+}
+
+/* Whether nothing of a point was drawn. */
+static bool is_given(const struct value *values, const struct value *point,
+                     size_t width)
+{
+    for (size_t i = 0; i < width; i++)
+        if (point[i].type != VALUE_NULL && values[i].type == VALUE_NULL)
+            return false;
+    return true;
+}
+
+static bool is_same(const struct value *a, const struct value *b, size_t width)
+{
+    for (size_t i = 0; i < width; i++)
+        if (!value_equal(&a[i], &b[i]))
+            return false;
+    return true;
+}
+
+/* A whole setting that comes again would be tried again. points[last +
+ * 1][width] are null where something was drawn. */
+static void check_new(struct build *build, const struct conf_node *list,
+                      const struct value *points, size_t last)
+{
+    size_t width = space_count(build->experiment->space);
+    const struct value *point = points + last * width;
+
+    for (size_t i = 0; i < last; i++) {
+        if (!is_same(points + i * width, point, width))
+            continue;
+        diags_add(build->diags, list->items[last]->place,
+                  "to evaluate each setting several times: repeats: 2",
+                  "duplicate setting (first defined at line %d)",
+                  list->items[i]->place.line);
+        return;
+    }
 }
 
 /* What is left out stays null. */
 static int read_setting(struct build *build, const struct conf_node *map,
-                        struct value *values)
+                        struct value *values, struct value *point)
 {
     struct space *space = build->experiment->space;
     int rc = 0;
@@ -101,13 +135,14 @@ static int read_setting(struct build *build, const struct conf_node *map,
             rc |= read_item(build, map->items[i],
                             space_param(space, (size_t)index), &values[index]);
     }
-    return rc == 0 ? check_setting(build, map, values) : rc;
+    return rc == 0 ? check_setting(build, map, values, point) : rc;
 }
 
 void experiment_build_enqueue(struct build *build, const struct conf_node *list)
 {
     struct experiment *experiment = build->experiment;
     size_t width = space_count(experiment->space);
+    struct value *points;
 
     if (list == NULL || list->type != CONF_LIST ||
         diags_count(build->diags) > 0)
@@ -115,8 +150,18 @@ void experiment_build_enqueue(struct build *build, const struct conf_node *list)
     experiment->enqueued =
         mem_array(list->count * width, sizeof(*experiment->enqueued));
     experiment->enqueued_count = list->count;
-    for (size_t i = 0; i < list->count; i++)
-        read_setting(build, list->items[i], experiment->enqueued + i * width);
+    points = mem_array(list->count * width, sizeof(*points));
+    for (size_t i = 0; i < list->count; i++) {
+        struct value *values = experiment->enqueued + i * width;
+        struct value *point = points + i * width;
+
+        if (read_setting(build, list->items[i], values, point) != 0 ||
+            !is_given(values, point, width))
+            memset(point, 0, width * sizeof(*point));
+        else
+            check_new(build, list, points, i);
+    }
+    free(points);
 }
 
 /* ---- earlier runs ---- */

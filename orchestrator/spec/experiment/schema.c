@@ -481,7 +481,7 @@ const struct schema_key experiment_schema[] = {
         .name = "enqueue",
         .type = SCHEMA_LIST,
         .element = &setting_element,
-        .doc = "Settings to evaluate first, in this order. Missing "
+        .doc = "Settings to evaluate first, in this order, each once. Missing "
                "parameters are drawn at random.",
         .fallback = "none",
         .example = "[{lr: 0.01, optimizer: sgd}]",
