@@ -102,6 +102,13 @@ struct trial_row {
     int64_t reached_rung; /* the highest that it was looked at; -1: none */
 };
 
+/* A feasible trial that succeeded, with NaN or an infinity for an objective:
+ * its state as people see and count it. */
+#define STATE_NONFINITE "nonfinite"
+
+/* The trial's state as people see it. Borrowed from the row, or for ever. */
+const char *trial_state_shown(const struct trial_row *trial);
+
 /* ORDER_BEST: those that succeeded with finite values of all objectives, by the
  * first and its goal, best first; then those that are not feasible, by
  * violation; then those that did not come to their end and have a value, by it;

@@ -328,6 +328,18 @@ static int prepare(struct reading *reading)
     return reading->outcomes == NULL ? -1 : 0;
 }
 
+const char *trial_state_shown(const struct trial_row *trial)
+{
+    bool is_finite = true;
+
+    for (size_t i = 0; i < trial->value_count; i++)
+        is_finite &= isfinite(trial->values[i]);
+    return is_finite || trial->violation > 0.0 ||
+                   strcmp(trial->state, "succeeded") != 0
+               ? trial->state
+               : STATE_NONFINITE;
+}
+
 int store_each_trial(struct store *store, const struct trial_query *query,
                      int (*row)(void *user, const struct trial_row *trial),
                      void *user, struct err *err)

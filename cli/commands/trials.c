@@ -16,7 +16,7 @@ struct options {
 
 static const struct opt opts[] = {
     {"state", 's', OPT_CHOICE, offsetof(struct options, state), "STATE",
-     "only trials in this state", 0, job_state_names},
+     "only trials in this state", 0, trial_state_names},
     {"sort", 0, OPT_TEXT, offsetof(struct options, sort), "COLUMN",
      "best: the best first; or a column, with :desc the largest first", 0,
      NULL},
@@ -38,12 +38,26 @@ static bool is_sorted(const struct options *chosen, const char *order)
     return chosen->sort != NULL && strcmp(chosen->sort, order) == 0;
 }
 
+/* By the state that the table shows. */
+static enum trial_taken take(void *user, const struct trial_row *trial)
+{
+    const struct options *chosen = user;
+
+    return chosen->state == NULL ||
+                   strcmp(trial_state_shown(trial), chosen->state) == 0
+               ? TRIAL_TAKE
+               : TRIAL_SKIP;
+}
+
 static int print_trials(const struct cli *cli, const struct run_view *view,
                         const struct options *chosen, struct err *err)
 {
+    bool is_nonfinite =
+        chosen->state != NULL && strcmp(chosen->state, STATE_NONFINITE) == 0;
+    struct options copy = *chosen;
     const struct trial_query query = {
         .run = view->row.id,
-        .state = chosen->state,
+        .state = is_nonfinite ? job_state_names[JOB_SUCCEEDED] : chosen->state,
         .tag = chosen->tag,
         .order = is_sorted(chosen, "best") ? ORDER_BEST : ORDER_NUMBER,
     };
@@ -55,6 +69,8 @@ static int print_trials(const struct cli *cli, const struct run_view *view,
                     ? NULL
                     : chosen->sort,
         .limit = chosen->limit,
+        .take = take,
+        .user = &copy,
     };
 
     if (chosen->step != NULL)

@@ -24,6 +24,7 @@
 #include "cli/term/nonblocking_file.h"
 #include "cli/term/panel.h"
 #include "cli/term/term.h"
+#include "store/store.h"
 
 enum {
     FRAME_MS = 100, /* between two drawings of the panel */
@@ -120,12 +121,14 @@ static void add_state(const struct progress *progress,
 {
     bool goes_on = strcmp(trial->state, PROMOTED) == 0;
     bool succeeded = strcmp(trial->state, "succeeded") == 0;
+    const char *state =
+        succeeded && trial->is_nonfinite ? STATE_NONFINITE : trial->state;
 
     if (trial->will_retry || starts_again(trial))
         add_styled(progress, STYLE_NOTE, "ended", out);
     else
-        add_styled(progress, term_state_style(trial->state),
-                   goes_on ? "continues" : trial->state, out);
+        add_styled(progress, term_state_style(state),
+                   goes_on ? "continues" : state, out);
     if (trial->resource > 0 && unit != NULL && !succeeded)
         buf_printf(out, " %s %" PRId64 " %.*s", goes_on ? "to" : "at",
                    trial->resource, units_length(unit, trial->resource), unit);
@@ -350,7 +353,7 @@ static void add_states(const struct progress *progress,
         int64_t count;
     } states[] = {
         {"queued", now->queued},         {"succeeded", now->succeeded},
-        {"infeasible", now->infeasible}, {"nan or inf", now->nonfinite},
+        {"infeasible", now->infeasible}, {STATE_NONFINITE, now->nonfinite},
         {"failed", now->failed},         {"stopped", now->stopped},
         {"paused", now->paused}};
 

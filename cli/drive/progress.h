@@ -59,6 +59,7 @@ struct progress_trial {
     const char *params;       /* as best_params, or NULL */
     bool is_best;             /* or on the front, now */
     bool is_infeasible, will_retry;
+    bool is_nonfinite; /* a value of an objective is NaN or infinite */
     const char *again; /* how often it has started so, without a retry; NULL or
                           "": it does not */
 };

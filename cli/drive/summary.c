@@ -154,7 +154,7 @@ static void print_head(const struct summary *summary)
     if (summary->infeasible > 0)
         printf(", %" PRId64 " of them infeasible", summary->infeasible);
     if (summary->nonfinite > 0)
-        printf(", %" PRId64 " without a finite value", summary->nonfinite);
+        printf(", %" PRId64 " " STATE_NONFINITE, summary->nonfinite);
     if (summary->failed > 0)
         printf(", %" PRId64 " failed", summary->failed);
     if (summary->stopped > 0)

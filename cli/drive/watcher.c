@@ -24,6 +24,7 @@
 #include "cli/drive/progress.h"
 #include "cli/drive/repeat_means.h"
 #include "orchestrator/engine/engine.h"
+#include "orchestrator/job/budget.h"
 #include "orchestrator/job/job_name.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/search/pareto_front.h"
@@ -271,6 +272,9 @@ static void trial_ended(struct watcher *watcher,
         .is_best =
             watcher->front != NULL ? joins_front(watcher, trial) : is_best,
         .is_infeasible = !trial->is_feasible,
+        .is_nonfinite =
+            trial->is_feasible &&
+            isnan(tally_value(trial->values, experiment->objective_count)),
         .will_retry = trial->will_retry,
         .again = trial->again,
     };

@@ -22,6 +22,7 @@
 #include "cli/term/table.h"
 #include "cli/term/term.h"
 #include "orchestrator/job/states.h"
+#include "store/store.h"
 
 /* ---- reading ---- */
 
@@ -185,12 +186,10 @@ static void add_trials(const struct top_run *run, struct buf *out)
     const struct {
         const char *word;
         int64_t count;
-    } parts[] = {{"succeeded", run->succeeded},
-                 {"without a finite value", run->nonfinite},
-                 {"failed", run->failed},
-                 {"stopped", run->stopped},
-                 {"running", run->running},
-                 {"queued", run->queued}};
+    } parts[] = {
+        {"succeeded", run->succeeded}, {STATE_NONFINITE, run->nonfinite},
+        {"failed", run->failed},       {"stopped", run->stopped},
+        {"running", run->running},     {"queued", run->queued}};
 
     buf_printf(out, "  %" PRId64 " trials", run->jobs);
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {

@@ -142,7 +142,7 @@ static void add_trials(struct buf *out, const json_t *run)
 {
     static const char *const states[] = {"succeeded", "failed", "running",
                                          "pending",   "paused", "stopped",
-                                         "other"};
+                                         "nonfinite", "other"};
     const json_t *counts = json_object_get(run, "trials");
 
     for (size_t i = 0; i < ARRAY_LEN(states); i++)

@@ -10,8 +10,8 @@
 
 /* Known from the start, so that a word's place is always the same. */
 static const char *const states[] = {
-    "ready",  "waiting", "running", "paused",    "succeeded",
-    "failed", "stopped", "skipped", "cancelled", NULL};
+    "ready",   "waiting", "running",   "paused",        "succeeded", "failed",
+    "stopped", "skipped", "cancelled", STATE_NONFINITE, NULL};
 
 static const struct {
     const char *name;

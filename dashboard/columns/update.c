@@ -188,12 +188,20 @@ static void note_nan(struct update *update, size_t row, size_t place)
         put(update, NANS, row, (double)(bits | (uint32_t)1 << place));
 }
 
-static bool has_succeeded(const struct update *update, size_t row)
+static bool has_state(const struct update *update, size_t row,
+                      const char *state)
 {
     const struct column *states = &update->columns->columns[STATE];
 
     return column_get(states, row) ==
-           (double)word_list_place(states->words, "succeeded");
+           (double)word_list_place(states->words, state);
+}
+
+/* Also where its state is shown as nonfinite by now. */
+static bool has_succeeded(const struct update *update, size_t row)
+{
+    return has_state(update, row, "succeeded") ||
+           has_state(update, row, STATE_NONFINITE);
 }
 
 static int take_value(void *user, const struct cell_row *cell)
@@ -209,6 +217,9 @@ static int take_value(void *user, const struct cell_row *cell)
     column_put(&columns->columns[columns->values + place], row, value);
     if (isnan(value))
         note_nan(update, row, place);
+    if (!isfinite(value) && has_succeeded(update, row) &&
+        !(column_get(&columns->columns[VIOLATION], row) > 0))
+        column_put_word(&columns->columns[STATE], row, STATE_NONFINITE);
     return 0;
 }
 

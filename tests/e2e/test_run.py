@@ -362,16 +362,21 @@ def test_nan_is_never_best(smtune, experiment):
         "if [ $SMTUNE_JOB = 2 ]; then echo loss=7; else echo loss=nan; fi",
         trials=3, parallel=1)
     result = smtune("run", path)
-    assert "3 trials (1 succeeded, 2 without a finite value)" in result.stdout
-    assert "trial 1 succeeded  loss=nan" in result.stderr
+    assert "3 trials (1 succeeded, 2 nonfinite)" in result.stdout
+    assert "trial 1 nonfinite  loss=nan" in result.stderr
     assert smtune.json("best", "exp")["id"] == 2
-    assert smtune.states() == ["succeeded"] * 3
+    assert smtune.states() == ["nonfinite", "succeeded", "nonfinite"]
     assert [row["value"] for row in trials(smtune)] == ["nan", 7, "nan"]
     rows = smtune.ok("trials", "exp", "--sort", "best", "-o", "csv")
     assert [row[:15] for row in rows.splitlines()[1:3]] == [
-        "2,succeeded,7,0", "1,succeeded,nan"]
+        "2,succeeded,7,0", "1,nonfinite,nan"]
+    assert smtune.json("show", "exp", "1")["state"] == "nonfinite"
     counts = smtune.json("status", "exp")["trials"]
-    assert (counts["succeeded"], counts["nonfinite"]) == (1, 2)
+    for state, count in ("succeeded", 1), ("nonfinite", 2):
+        assert counts[state] == count
+        assert len(smtune.json("trials", "exp", "--state", state)) == count
+        assert len(smtune.json("trials", "exp", "--filter",
+                               f"state = '{state}'")) == count
     smtune.ok("replay", "exp")
 
 
@@ -394,7 +399,7 @@ def test_every_objective_has_to_be_finite(smtune, experiment):
         """, trials=4, parallel=1)
     result = smtune("run", path, "--set",
                     "objective=[{metric: loss}, {metric: size}]")
-    assert "trial 1 succeeded  loss=0.1 size=inf" in result.stderr
+    assert "trial 1 nonfinite  loss=0.1 size=inf" in result.stderr
     assert "best 0.1, trial 1" not in result.stderr
     rows = smtune.json("trials", "exp", "--sort", "best")
     assert [row["id"] for row in rows] == [3, 2, 1, 4]

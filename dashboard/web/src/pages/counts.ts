@@ -8,21 +8,10 @@ const keys: Record<string, keyof TrialCounts> = {
   running: "running",
   paused: "paused",
   succeeded: "succeeded",
+  nonfinite: "nonfinite",
   failed: "failed",
   stopped: "stopped",
 };
-
-// Of those that succeeded: with a value of an objective that is nan or infinite.
-function countNonfinite(table: Table, mask?: Uint8Array): number {
-  const values = table.columns.filter(({ name }) => name.startsWith("value:"));
-  const state = table.byName.get("state");
-  const succeeded = state?.words.indexOf("succeeded") ?? -1;
-  let count = 0;
-  for (let row = 0; row < table.rows; row++)
-    if (state?.data[row] === succeeded && mask?.[row] !== 0)
-      count += Number(values.some(({ data }) => !Number.isFinite(data[row])));
-  return count;
-}
 
 // How many rows are in which state; of those in a mask where there is one.
 export function countStates(table: Table, mask?: Uint8Array): TrialCounts {
@@ -35,7 +24,5 @@ export function countStates(table: Table, mask?: Uint8Array): TrialCounts {
     nonfinite: 0,
   };
   state?.words.forEach((word, index) => (counts[keys[word] ?? "other"] += byWord[index]));
-  counts.nonfinite = countNonfinite(table, mask);
-  counts.succeeded -= counts.nonfinite;
   return counts;
 }

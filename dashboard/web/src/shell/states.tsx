@@ -26,6 +26,7 @@ const looks: Record<string, Look> = {
   pending: "waiting",
   paused: "paused",
   stopped: "stopped",
+  nonfinite: "stopped",
   skipped: "skipped",
   cancelled: "skipped",
   interrupted: "interrupted",
@@ -67,7 +68,7 @@ export function StateBadge({ state }: { state: string }) {
 const parts: readonly [keyof TrialCounts, string, string][] = [
   ["succeeded", "succeeded", "succeeded"],
   ["stopped", "stopped", "stopped early"],
-  ["nonfinite", "stopped", "nan or infinite"],
+  ["nonfinite", "nonfinite", "nonfinite"],
   ["failed", "failed", "failed"],
   ["running", "running", "running"],
   ["paused", "paused", "paused"],

@@ -105,8 +105,10 @@ function summaryOf(run: RunModel, objective: Objective, best: Best, values: Floa
   if (last === undefined) return `${begin} ${range} No feasible trial has succeeded yet.`;
   const value = best.values.at(-1) ?? NaN;
   const word = run.repeats > 1 ? "best mean" : "best";
+  const number = numberOf(table, last);
+  const first = number - ((number - 1) % run.repeats); // of its setting
   return (
-    `${begin} ${range} The ${word} is ${valueText(value)}, trial ${numberOf(table, last)}, ` +
+    `${begin} ${range} The ${word} is ${valueText(value)}, trial ${first}, ` +
     `after ${counted(best.rows.length, "improvement")}.`
   );
 }
@@ -181,7 +183,7 @@ function useHistory(run: RunModel, objective: Objective, xName: string) {
       values: finiteValues(table, mask, whole.y),
       best: bestSoFar(table, objective, { order: whole.order, mask, repeats: run.repeats }),
       edge: {
-        nan: edgeRows(table, mask, whole.y, "succeeded").filter((row) => Number.isNaN(whole.y(row))),
+        nan: edgeRows(table, mask, whole.y, "nonfinite").filter((row) => Number.isNaN(whole.y(row))),
         failed: edgeRows(table, mask, whole.y, "failed"),
         stopped: edgeRows(table, mask, whole.y, "stopped"),
       },
@@ -200,7 +202,7 @@ function legendOf(
 ): LegendItem[] {
   const items: [boolean, LegendItem][] = [
     [true, { sign: "dot", color: theme.accent, text: "completed" }],
-    [is.hasOthers, { sign: "dot", color: theme.stopped, text: "stopped early or infeasible" }],
+    [is.hasOthers, { sign: "dot", color: theme.stopped, text: "failed, stopped early or infeasible" }],
     [true, { sign: "line", color: theme.best, text: "best so far" }],
     [is.hasFailed, { sign: "cross", color: theme.failed, text: "failed, no value" }],
     [is.hasNan, { sign: "cross", color: theme.stopped, text: "nan" }],
