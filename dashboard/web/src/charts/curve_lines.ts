@@ -36,8 +36,8 @@ export function linesOf(table: Table, mask: Uint8Array, store: CurveStore, share
   return { inside, outside, points };
 }
 
-// What has no place on a scale is left out, and counted; what is over or under it
-// gets a mark at the edge.
+// What is over or under a scale, or infinite, gets a mark at the edge; what has no
+// place at all is counted.
 export function strandsOf(
   lines: readonly Line[],
   x: Scale,
@@ -52,21 +52,24 @@ export function strandsOf(
   };
   const beyond = { x: [] as number[], y: [] as number[] };
   let at = 0;
+  let missing = 0;
   lines.forEach(({ curve, shown }, line) => {
     for (let i = 0; i < shown.length; i++) {
       const [unitX, unitY] = [x.toUnit(curve.steps[i]), y.toUnit(shown[i])];
       const isBeyond = unitY < 0 || unitY > 1;
-      if (Number.isFinite(unitX) && isBeyond) {
+      const isAcross = Number.isFinite(unitX);
+      if (!isAcross || Number.isNaN(unitY)) missing++;
+      if (isAcross && isBeyond) {
         beyond.x.push(unitX);
         beyond.y.push(unitY);
       }
-      if (!Number.isFinite(unitX) || !Number.isFinite(unitY)) continue;
+      if (!isAcross || !Number.isFinite(unitY)) continue;
       strands.x[at] = unitX;
       strands.y[at++] = unitY;
     }
     strands.starts[line + 1] = at;
   });
-  return { ...strands, missing: room - at, beyond: { count: beyond.x.length, ...beyond } };
+  return { ...strands, missing, beyond: { count: beyond.x.length, ...beyond } };
 }
 
 export function flat(lines: readonly Line[], of: (line: Line) => readonly number[]): Float64Array {

@@ -89,7 +89,7 @@ function notesOf(reading: Reading, missing: number, trialsWithout: number): stri
     notes.push(`${counted(trialsWithout, "trial")} reported no values of it`);
   if (missing > 0)
     notes.push(
-      `${counted(missing, "point")} not drawn: not finite, or not positive on a log axis`,
+      `${counted(missing, "point")} not drawn: nan, or not positive on a log axis`,
     );
   return notes;
 }

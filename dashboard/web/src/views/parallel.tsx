@@ -94,7 +94,7 @@ function notesOf(run: RunModel, table: Table, mask: Uint8Array, count: number): 
     for (let row = 0; row < table.rows; row++)
       if (mask[row] && !Number.isFinite(values[row])) unknown++;
   return [
-    ...(unknown > 0 ? [`${counted(unknown, "trial")} without ${objective.metric} (grey)`] : []),
+    ...(unknown > 0 ? [`${counted(unknown, "trial")} without a finite ${objective.metric} (grey)`] : []),
     ...(count > EXACT_MAX
       ? [`all trials are drawn as densities, and as lines up to ${EXACT_MAX.toLocaleString()}`] : []),
   ];

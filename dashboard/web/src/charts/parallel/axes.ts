@@ -139,7 +139,7 @@ export interface Mark {
 // What stands along an axis; about so many that have a text.
 export function marksOf(axis: Axis, count: number): Mark[] {
   const from = valuesFrom(axis);
-  const none = axis.hasNone ? [{ place: NONE_TOP / 2, text: "none" }] : [];
+  const none = axis.hasNone ? [{ place: NONE_TOP / 2, text: axis.isObjective ? "not finite" : "none" }] : [];
   const values = axis.scale.ticks(count).map(({ value, text }) => ({
     place: from + (1 - from) * axis.scale.toUnit(value),
     text,
