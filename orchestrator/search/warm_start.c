@@ -182,31 +182,71 @@ static json_t *reals_to_json(const double *reals, size_t count)
     return list;
 }
 
-static int record_result(const struct warm_start *warm, size_t i,
-                         struct store *store, int64_t run, struct err *err)
+/* A result as the record has it, and the text that its row points to. */
+struct written {
+    struct earlier_row row;
+    char *params, *values, *outcomes;
+};
+
+static void write_result(const struct warm_start *warm, size_t i,
+                         struct written *written)
 {
     const struct experiment *experiment = warm->experiment;
     const struct warm_result *result = &warm->results[i];
-    char *params = take_json(setting_json(experiment->space, result->point));
-    char *values =
+
+    written->params = take_json(setting_json(experiment->space, result->point));
+    written->values =
         take_json(reals_to_json(result->values, experiment->objective_count));
-    char *outcomes = take_json(
+    written->outcomes = take_json(
         reals_to_json(result->excess, experiment->search.outcome_count));
-    struct earlier_row row = {
+    written->row = (struct earlier_row){
         .index = (int64_t)i,
         .source = warm->sources[result->source].run,
         .number = result->number,
         .state = job_state_names[result->state],
-        .params = params,
-        .values = values,
-        .outcomes = outcomes,
+        .params = written->params,
+        .values = written->values,
+        .outcomes = written->outcomes,
     };
-    int status = store_add_earlier(store, run, &row, err);
+}
 
-    free(params);
-    free(values);
-    free(outcomes);
+static void written_clear(struct written *written)
+{
+    free(written->params);
+    free(written->values);
+    free(written->outcomes);
+}
+
+static int record_result(const struct warm_start *warm, size_t i,
+                         struct store *store, int64_t run, struct err *err)
+{
+    struct written written;
+    int status;
+
+    write_result(warm, i, &written);
+    status = store_add_earlier(store, run, &written.row, err);
+    written_clear(&written);
     return status;
+}
+
+void warm_start_digest(const struct warm_start *warm, char hex[DIGEST_HEX_SIZE])
+{
+    struct digest *digest = digest_create();
+
+    for (size_t i = 0; i < warm->count; i++) {
+        struct written written;
+
+        write_result(warm, i, &written);
+        digest_add_text(digest, written.row.source);
+        digest_add_number(digest, written.row.number);
+        digest_add_text(digest, written.row.state);
+        digest_add_text(digest, written.params);
+        digest_add_text(digest, written.values);
+        digest_add_text(digest, written.outcomes);
+        written_clear(&written);
+    }
+    digest_hex(digest, hex);
+    digest_destroy(digest);
 }
 
 int warm_start_record(const struct warm_start *warm, struct store *store,

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/digest.h"
 #include "base/err.h"
 #include "orchestrator/spec/experiment/experiment.h"
 #include "store/store.h"
@@ -46,6 +47,9 @@ struct warm_start *warm_start_load(struct store *store, int64_t run,
                                    const struct experiment *experiment,
                                    struct err *err);
 void warm_start_destroy(struct warm_start *warm); /* NULL is none */
+/* One hash of all that it holds. */
+void warm_start_digest(const struct warm_start *warm,
+                       char hex[DIGEST_HEX_SIZE]);
 
 /* Tells a strategy that was not asked for anything yet. */
 void warm_start_tell(const struct warm_start *warm, struct strategy *strategy);

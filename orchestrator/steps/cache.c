@@ -9,6 +9,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "orchestrator/steps/child_facts.h"
+#include "orchestrator/steps/child_run.h"
 #include "orchestrator/steps/work_queue.h"
 #include "workflows/cache_key.h"
 
@@ -22,6 +24,7 @@ enum { CANDIDATES_MAX = 16 };
 
 struct candidate {
     int64_t job;
+    char *source; /* "job 3 of run 'one'" */
     json_t *outputs;
 };
 
@@ -33,11 +36,12 @@ struct question {
     char *work_directory;
     char **inputs; /* [input_count] */
     size_t input_count;
-    bool allows_empty;
+    bool allows_empty, is_child;
     json_t *parts; /* of the key; NULL: nobody asks for them */
-    char *lost;    /* of which job a file is not as it was; NULL: of none */
+    char *lost;    /* why the newest result will not do; NULL: there is none */
     int64_t since_ms;
     char key[DIGEST_HEX_SIZE]; /* "": not made yet; or as it has to be */
+    struct cache *cache;
     struct candidate candidates[CANDIDATES_MAX];
     size_t candidate_count;
     const struct candidate *found; /* NULL: none has proved good */
@@ -68,6 +72,7 @@ static struct question *make_question(const struct cache_subject *subject,
         mem_array(subject->input_count, sizeof(*question->inputs));
     question->input_count = subject->input_count;
     question->allows_empty = subject->allows_empty;
+    question->is_child = subject->is_child;
     for (size_t i = 0; i < subject->input_count; i++)
         question->inputs[i] = mem_copy_string(subject->inputs[i]);
     return question;
@@ -75,8 +80,10 @@ static struct question *make_question(const struct cache_subject *subject,
 
 static void forget_candidates(struct question *question)
 {
-    for (size_t i = 0; i < question->candidate_count; i++)
+    for (size_t i = 0; i < question->candidate_count; i++) {
         json_decref(question->candidates[i].outputs);
+        free(question->candidates[i].source);
+    }
     question->candidate_count = 0;
 }
 
@@ -208,6 +215,39 @@ static void work_on(void *owner, struct work_item *item,
 
 /* -- What the loop does ---------------------------------------------------*/
 
+/* Whether the child run that its outputs are of is still in the store. */
+static bool has_its_run(struct store *store, int64_t job, const json_t *outputs)
+{
+    const char *run = json_string_value(json_object_get(outputs, CHILD_NAME));
+
+    return run != NULL && child_facts_has_run(store, run, job);
+}
+
+static char *print_source(const struct cached_row *row)
+{
+    return mem_printf("job %" PRId64 " of run '%s'", row->number, row->run);
+}
+
+static void add_candidate(struct question *question,
+                          const struct cached_row *row, json_t *outputs)
+{
+    char *source = print_source(row);
+    bool is_there = !question->is_child ||
+                    has_its_run(question->cache->store, row->job, outputs);
+
+    if (question->lost == NULL)
+        question->lost = mem_printf(
+            is_there ? "a file that %s made has changed or is missing"
+                     : "the child run of %s was removed",
+            source);
+    if (is_there) {
+        question->candidates[question->candidate_count++] =
+            (struct candidate){row->job, source, json_incref(outputs)};
+        return;
+    }
+    free(source);
+}
+
 static int on_cached(void *user, const struct cached_row *row)
 {
     struct question *question = user;
@@ -216,17 +256,9 @@ static int on_cached(void *user, const struct cached_row *row)
             ? NULL
             : json_parse(row->outputs, strlen(row->outputs), NULL);
 
-    if (json_is_object(json_object_get(outputs, CACHE_HASHES))) {
-        if (question->lost == NULL)
-            question->lost = mem_printf("a file that job %" PRId64
-                                        " of run '%s' made has changed or "
-                                        "is missing",
-                                        row->number, row->run);
-        question->candidates[question->candidate_count].job = row->job;
-        question->candidates[question->candidate_count++].outputs = outputs;
-    } else {
-        json_decref(outputs);
-    }
+    if (json_is_object(json_object_get(outputs, CACHE_HASHES)))
+        add_candidate(question, row, outputs);
+    json_decref(outputs);
     return question->candidate_count == CANDIDATES_MAX;
 }
 
@@ -246,6 +278,7 @@ static void tell(const struct cache *cache, struct question *question)
         answer.text = question->lost;
     if (question->found != NULL) {
         answer.job = question->found->job;
+        answer.source = question->found->source;
         answer.outputs = question->found->outputs;
     }
     question->answer(cache->owner, question->item.user, &answer);
@@ -256,8 +289,9 @@ static void tell(const struct cache *cache, struct question *question)
 static bool has_candidates(struct cache *cache, struct question *question)
 {
     if (question->has_failed || question->sealed != NULL ||
-        question->candidate_count > 0)
+        question->candidate_count > 0 || cache->store == NULL)
         return false;
+    question->cache = cache;
     if (store_each_cached(cache->store, question->key, question->since_ms,
                           on_cached, question, &question->err) < 0)
         forget_candidates(question);

@@ -33,7 +33,8 @@
 
 struct cache;
 
-/* All three are borrowed; the owner is told with each answer. */
+/* All three are borrowed; the owner is told with each answer. store NULL: there
+ * are no results. */
 struct cache *cache_create(uv_loop_t *loop, struct store *store, void *owner);
 /* Answers nothing any more; the loop is held until the thread has stopped. */
 void cache_destroy(struct cache *cache);
@@ -45,6 +46,7 @@ struct cache_subject {
     const char *const *inputs;  /* [input_count] paths and globs */
     size_t input_count;
     bool allows_empty; /* globs that match nothing */
+    bool is_child;     /* a result counts as long as its child run is there */
 };
 
 struct cache_answer {
@@ -53,6 +55,7 @@ struct cache_answer {
     json_t *parts;    /* of the key: see workflows/cache_key.h */
     /* Of the job whose result stands for this one's; 0: there is none. */
     int64_t job;
+    const char *source;    /* that job for people: "job 3 of run 'one'" */
     const json_t *outputs; /* CACHE_HASHES among them */
 };
 

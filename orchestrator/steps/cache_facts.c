@@ -3,13 +3,15 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "orchestrator/job/channels.h"
 #include "orchestrator/spec/experiment/container.h"
 #include "orchestrator/spec/experiment/workdir.h"
+#include "orchestrator/steps/child_facts.h"
+#include "orchestrator/steps/child_run.h"
+#include "orchestrator/steps/image_facts.h"
 
 /* In place of the job's own folders. */
 static const struct launch_places nowhere = {"{dir}", "{checkpoint_dir}", ""};
@@ -42,20 +44,13 @@ static void add_setup(struct gathering *g)
     json_decref(list);
 }
 
-/* A container's image by what it is called; of a file also by its state. */
 static int add_image(struct gathering *g, json_t *facts)
 {
-    struct stat status;
     char *image;
 
     if (container_expand_image(&g->step->task, g->values, &image, g->err) != 0)
         return -1;
-    json_object_set_new(facts, "image", json_from_text(image));
-    if (image[0] == '/' && stat(image, &status) == 0) {
-        json_object_set_new(facts, "bytes", json_integer(status.st_size));
-        json_object_set_new(facts, "changed",
-                            json_integer(status.st_mtim.tv_sec));
-    }
+    image_facts_add(image, facts);
     free(image);
     return 0;
 }
@@ -254,8 +249,11 @@ static void add_input(struct gathering *g, const char *path)
 
 static bool reads_column(const struct step *step, size_t column)
 {
-    bool reads = template_uses(step->task.command, column);
+    bool reads =
+        step->task.command != NULL && template_uses(step->task.command, column);
 
+    for (size_t i = 0; i < step->assignment_count; i++)
+        reads |= template_uses(step->assignments[i].value, column);
     if (step->task.workdir != NULL)
         reads |= template_uses(step->task.workdir, column);
     for (size_t i = 0; i < step->task.environment_count; i++)
@@ -276,6 +274,9 @@ static bool is_file(const struct steps *steps,
         return false;
     step = &steps->workflow->steps[column->step];
     result = &step->results[column->index];
+    if (step->kind == STEP_EXPERIMENT && result->kind == RESULT_VALUE &&
+        strcmp(result->source, BEST_CHECKPOINT) == 0)
+        return true;
     for (size_t i = 0; i < step->output_count; i++) {
         if (result->kind == RESULT_VALUE &&
             step->outputs[i].kind == OUTPUT_FILE &&
@@ -324,6 +325,22 @@ static int add_inputs(struct gathering *g)
     return result;
 }
 
+/* What the step does: a command, or the run of an experiment. */
+static int add_work(struct gathering *g)
+{
+    struct word_list inputs = {0};
+    int result;
+
+    if (g->step->kind != STEP_EXPERIMENT)
+        return add_command(g);
+    result = child_facts_add(g->step, g->values, g->steps->run->store,
+                             g->facts->facts, &inputs, g->err);
+    for (size_t i = 0; i < inputs.count; i++)
+        add_input(g, inputs.items[i]);
+    words_free(inputs.items);
+    return result;
+}
+
 int cache_facts_init(struct cache_facts *facts, struct steps *steps,
                      const struct job *job, char *const *environment,
                      struct err *err)
@@ -342,7 +359,7 @@ int cache_facts_init(struct cache_facts *facts, struct steps *steps,
     add_place(&g);
     result = add_channels(&g);
     if (result == 0)
-        result = add_command(&g);
+        result = add_work(&g);
     if (result == 0)
         result = add_workdir(&g);
     if (result == 0)

@@ -5,9 +5,9 @@
 #include "orchestrator/steps/steps.h"
 
 /*
- * What a job's result hangs on: its words or script, the folder where it runs
- * (and where relative outputs lie), the
- * environment that its step sets, its place in the matrix and its round's
+ * What a job's result hangs on: its words or script, or what its child run does
+ * (child_facts.h); the folder where it runs (and where relative outputs lie),
+ * the environment that its step sets, its place in the matrix and its round's
  * values, the variables and inputs that `cache` names, what it is to make; and
  * the files of earlier steps that it reads, which are inputs, too. Its own
  * folders do not count, as they are another job's each time, nor does what it

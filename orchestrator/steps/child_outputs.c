@@ -101,7 +101,7 @@ static int experiment_outputs(struct store *store, const struct found *found,
     if (best.params != NULL && best.metrics != NULL)
         result = store_each_trial(store, &query, take_best, &best, err);
     json_object_set_new(into, "best_trial", json_integer(found->best_trial));
-    json_object_set_new(into, "best_checkpoint", checkpoint_of(store, found));
+    json_object_set_new(into, BEST_CHECKPOINT, checkpoint_of(store, found));
     json_object_set_new(into, "trials", json_integer(found->trials));
     store_free_names(best.params);
     store_free_names(best.metrics);
@@ -171,7 +171,7 @@ int child_run_outputs(const struct child_run *child, struct store *store,
     else if (result == 0)
         result = workflow_outputs(store, &found, into, err);
     if (result == 0)
-        json_object_set_new(into, "run", json_from_text(found.name));
+        json_object_set_new(into, CHILD_NAME, json_from_text(found.name));
     free(found.name);
     return result;
 }

@@ -76,18 +76,33 @@ static int add_assignment(struct word_list *words,
         json_decref(quoted);
     }
     buf_clear(&text);
-    word_list_copy(words, "--set");
     word_list_add(words, buf_take(&word));
     return 0;
+}
+
+char **child_run_settings(const struct step *step, const struct value *values,
+                          struct err *err)
+{
+    struct word_list words = {mem_array(1, sizeof(char *)), 0, 1};
+
+    for (size_t i = 0; i < step->assignment_count; i++) {
+        if (add_assignment(&words, &step->assignments[i], values, err) != 0) {
+            words_free(words.items);
+            return NULL;
+        }
+    }
+    return words.items;
 }
 
 char **child_run_words(const struct child_run *child,
                        const struct value *values, struct err *err)
 {
     const struct step *step = child->step;
+    char **settings = child_run_settings(step, values, err);
     struct word_list words = {0};
-    int result = 0;
 
+    if (settings == NULL)
+        return NULL;
     add_program(&words);
     word_list_copy(&words, step->file);
     word_list_copy(&words, "--resume");
@@ -96,12 +111,12 @@ char **child_run_words(const struct child_run *child,
                                      child->job));
     word_list_copy(&words, "--name");
     word_list_add(&words, name_child(child));
-    for (size_t i = 0; i < step->assignment_count && result == 0; i++)
-        result = add_assignment(&words, &step->assignments[i], values, err);
-    if (result == 0)
-        return words.items;
-    words_free(words.items);
-    return NULL;
+    for (size_t i = 0; settings[i] != NULL; i++) {
+        word_list_copy(&words, "--set");
+        word_list_copy(&words, settings[i]);
+    }
+    words_free(settings);
+    return words.items;
 }
 
 int child_run_parse(const char *text, int64_t *run, int64_t *job,

@@ -31,6 +31,12 @@ struct child_run {
     int64_t round;        /* 0: it does not repeat */
 };
 
+/* What the step's `with` changes, as words for --set, "parameters.lr=0.1",
+ * NULL-ended and freed with words_free; values are those of the step's scope.
+ * NULL with an error where a template has no value. */
+char **child_run_settings(const struct step *step, const struct value *values,
+                          struct err *err);
+
 /* The words of the job's command, freed with words_free; values are
  * those of the step's scope. */
 char **child_run_words(const struct child_run *child,
@@ -50,6 +56,11 @@ int child_run_is_paused(struct store *store, int64_t run, bool *is_paused,
 /* Takes up what `smtune run` has made known by its exit status: one that was
  * stopped was cancelled. */
 void child_run_judge(struct attempt_exit *end);
+
+/* Outputs of one: its name; of an experiment the path of its best trial's
+ * checkpoints. */
+#define CHILD_NAME      "run"
+#define BEST_CHECKPOINT "best_checkpoint"
 
 /*
  * What came of the child run of a job that has succeeded, put into the object

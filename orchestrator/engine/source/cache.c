@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/engine/source/cache.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "orchestrator/engine/core/queues.h"
 #include "orchestrator/engine/core/tally.h"
 #include "orchestrator/engine/core/transaction.h"
-#include "orchestrator/steps/cache_facts.h"
+#include "orchestrator/steps/cache_ask.h"
+#include "orchestrator/steps/child_facts.h"
+#include "orchestrator/steps/child_run.h"
 
 /*
  * Jobs whose step has `cache`. Before its first attempt such a job leaves the
@@ -44,74 +44,16 @@ static void take_result(struct engine *engine, struct job *job,
         engine_tally_ended(engine, job, false);
 }
 
-enum { COMPARED_COPIES = 64 }; /* of a step: each takes a query */
-
-struct comparison {
-    const json_t *parts;
-    char *text;
-};
-
-static int compare(void *user, const struct cached_row *row)
-{
-    struct comparison *comparison = user;
-    json_t *outputs = row->outputs != NULL
-                          ? json_parse(row->outputs, strlen(row->outputs), NULL)
-                          : NULL;
-    char *difference = cache_difference(comparison->parts,
-                                        json_object_get(outputs, CACHE_PARTS));
-
-    if (json_object_get(outputs, CACHE_HASHES) == NULL)
-        comparison->text =
-            mem_printf("the result of job %" PRId64 " of run '%s' is not to "
-                       "be reused",
-                       row->number, row->run);
-    else if (difference[0] == '\0')
-        comparison->text =
-            mem_printf("the result of job %" PRId64 " of run '%s' is too old",
-                       row->number, row->run);
-    else
-        comparison->text =
-            mem_printf("changed since job %" PRId64 " of run '%s': %s",
-                       row->number, row->run, difference);
-    free(difference);
-    json_decref(outputs);
-    return 0;
-}
-
-/* Why there is no result for a job with these parts of a key. */
-static char *explain_miss(struct engine *engine, const struct job *job,
-                          const json_t *parts)
-{
-    const struct workflow *workflow = engine->run->workflow;
-    const struct step *step = &workflow->steps[job->step];
-    struct comparison comparison = {.parts = parts};
-    const struct cached_step of = {workflow->path, step->name, job->copy};
-
-    if (step->cache.is_forced)
-        return mem_copy_string("--force");
-    if (job->copy < COMPARED_COPIES)
-        store_last_cached(engine->store, &of, compare, &comparison, NULL);
-    return comparison.text != NULL
-               ? comparison.text
-               : mem_copy_string("no earlier result of this step");
-}
-
 static void keep_miss(struct engine *engine, struct job *job,
                       const struct cache_answer *answer)
 {
-    char *why = answer->text[0] != '\0'
-                    ? mem_copy_string(answer->text)
-                    : explain_miss(engine, job, answer->parts);
-
     free(job->cache_note);
-    job->cache_note = mem_printf(
-        "%s: %s", answer->key != NULL ? "cache miss" : "it cannot be cached",
-        why);
+    job->cache_note =
+        cache_ask_why(engine->store, engine->run->workflow, job, answer);
     json_decref(job->cache_parts);
     job->cache_parts = json_incref(answer->parts);
     LOG(engine->log, LOG_ENGINE, answer->key != NULL ? LOG_INFO : LOG_WARNING,
         job->number, "%s", job->cache_note);
-    free(why);
 }
 
 static void on_answer(void *owner, void *user,
@@ -130,23 +72,12 @@ static void on_answer(void *owner, void *user,
     engine_take_back(engine, job);
 }
 
-/* Both ask about the same. -1 where that cannot be said. */
 static int describe(struct engine *engine, const struct job *job,
-                    struct cache_facts *facts, struct cache_subject *subject)
+                    struct cache_facts *facts, struct cache_subject *subject,
+                    struct err *err)
 {
-    if (cache_facts_init(facts, engine->steps, job, engine->site.environment,
-                         NULL) != 0)
-        return -1;
-    *subject = (struct cache_subject){
-        .facts = facts->facts,
-        .work_directory = facts->work_directory != NULL
-                              ? facts->work_directory
-                              : engine->site.work_directory,
-        .inputs = (const char *const *)facts->inputs,
-        .input_count = facts->input_count,
-        .allows_empty = engine->run->workflow->steps[job->step].allows_empty,
-    };
-    return 0;
+    return cache_ask_about(engine->steps, job, engine->site.environment, facts,
+                           subject, err);
 }
 
 bool engine_cache_ask(struct engine *engine, struct job *job)
@@ -154,18 +85,13 @@ bool engine_cache_ask(struct engine *engine, struct job *job)
     const struct cache_rule *rule = rule_of(engine, job);
     struct cache_subject subject;
     struct cache_facts facts;
-    int64_t since_ms = 0;
 
     if (rule == NULL || job->was_asked || job->attempt_number > 0)
         return false;
     job->was_asked = true;
-    if (describe(engine, job, &facts, &subject) != 0)
+    if (describe(engine, job, &facts, &subject, NULL) != 0)
         return false; /* it will fail for the same reason */
-    if (rule->expire_ms > 0)
-        since_ms = clock_wall_ms() - rule->expire_ms;
-    if (rule->is_forced)
-        since_ms = INT64_MAX;
-    cache_find(engine->cache, &subject, since_ms, on_answer, job);
+    cache_find(engine->cache, &subject, cache_ask_since(rule), on_answer, job);
     cache_facts_clear(&facts);
     engine_set_aside(engine, job);
     return true;
@@ -195,21 +121,59 @@ static void keep_findings(struct job *job)
         json_object_set(job->outputs, CACHE_PARTS, job->cache_parts);
 }
 
+static void keep_warning(struct job *job, const char *text)
+{
+    char *warning = mem_printf("its result will not be reused: %s", text);
+
+    json_object_set_new(job->outputs, CACHE_WARNING, json_from_text(warning));
+    free(warning);
+}
+
 static void on_sealed(void *owner, void *user, json_t *hashes, const char *text)
 {
     struct job *job = user;
-    char *warning;
 
     job->seal = SEAL_DONE;
-    if (hashes != NULL) {
+    if (hashes != NULL)
         json_object_set(job->outputs, CACHE_HASHES, hashes);
-    } else {
-        warning = mem_printf("its result will not be reused: %s", text);
-        json_object_set_new(job->outputs, CACHE_WARNING,
-                            json_from_text(warning));
-        free(warning);
-    }
+    else
+        keep_warning(job, text);
     engine_read_first(owner, job);
+}
+
+/* Names of its outputs that are paths: [*count], the caller frees. */
+static const char **list_files(const struct step *step, const struct job *job,
+                               size_t *count)
+{
+    const char **files = mem_array(step->output_count + 1, sizeof(*files));
+
+    *count = 0;
+    for (size_t i = 0; i < step->output_count; i++) {
+        if (step->outputs[i].kind == OUTPUT_FILE)
+            files[(*count)++] = step->outputs[i].name;
+    }
+    if (step->kind == STEP_EXPERIMENT &&
+        json_is_string(json_object_get(job->outputs, BEST_CHECKPOINT)))
+        files[(*count)++] = BEST_CHECKPOINT;
+    return files;
+}
+
+/* Whether somebody had a hand in the child run, so that its result is not that
+ * of the key. */
+static bool was_changed(struct engine *engine, struct job *job,
+                        const struct step *step)
+{
+    const char *run =
+        json_string_value(json_object_get(job->outputs, CHILD_NAME));
+    char *change;
+
+    if (step->kind != STEP_EXPERIMENT || run == NULL)
+        return false;
+    change = child_facts_find_change(engine->store, run);
+    if (change != NULL)
+        keep_warning(job, change);
+    free(change);
+    return change != NULL;
 }
 
 bool engine_cache_seal(struct engine *engine, struct job *job)
@@ -217,20 +181,21 @@ bool engine_cache_seal(struct engine *engine, struct job *job)
     const struct step *step;
     struct cache_subject subject;
     struct cache_facts facts;
+    struct err err = {0};
     const char **files;
-    size_t count = 0;
+    size_t count;
 
     if (rule_of(engine, job) == NULL)
         return false;
     keep_findings(job);
-    if (job->cache_key == NULL || describe(engine, job, &facts, &subject) != 0)
-        return false;
     step = &engine->run->workflow->steps[job->step];
-    files = mem_array(step->output_count, sizeof(*files));
-    for (size_t i = 0; i < step->output_count; i++) {
-        if (step->outputs[i].kind == OUTPUT_FILE)
-            files[count++] = step->outputs[i].name;
+    if (job->cache_key == NULL || was_changed(engine, job, step))
+        return false;
+    if (describe(engine, job, &facts, &subject, &err) != 0) {
+        keep_warning(job, err.text);
+        return false;
     }
+    files = list_files(step, job, &count);
     job->seal = SEAL_WAITS;
     cache_seal(engine->cache, &subject, job->cache_key,
                &(struct cache_made){job->outputs, files, count}, on_sealed,

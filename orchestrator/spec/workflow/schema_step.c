@@ -542,7 +542,8 @@ const struct schema_key workflow_step_keys[] = {
         .type = SCHEMA_BOOL | SCHEMA_MAP,
         .keys = cache_keys,
         .doc = "Whether the result of an earlier run is used if command, "
-               "parameters and the items listed here are the same.",
+               "parameters and the items listed here are the same; of an "
+               "experiment, if its file, with, and these items are.",
         .fallback = "false",
         .example = "{inputs: [prepare.py]}",
     },

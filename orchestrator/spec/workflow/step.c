@@ -63,7 +63,7 @@ static const struct {
     {"executor", TASK},
     {"retry", TASK | BELOW},
     {"checkpoints", TASK},
-    {"cache", TASK},
+    {"cache", TASK | 1u << STEP_EXPERIMENT},
     {"parallel", TASK | BELOW},
     {"fail_fast", TASK | BELOW},
 };
@@ -410,7 +410,6 @@ static void build_task(struct step_build *s)
     workflow_build_outputs(s);
     workflow_build_link(s);
     workflow_build_rounds(s);
-    build_cache(s);
 }
 
 static void build_success(struct step_build *s)
@@ -547,5 +546,7 @@ void workflow_build_work(struct workflow_build *w, size_t index)
         build_task(&s);
     if (step->kind == STEP_EXPERIMENT || step->kind == STEP_WORKFLOW)
         workflow_build_assignments(&s);
+    if (step->kind == STEP_TASK || step->kind == STEP_EXPERIMENT)
+        build_cache(&s);
     build_flow(&s);
 }

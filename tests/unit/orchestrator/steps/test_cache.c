@@ -13,6 +13,7 @@ struct bench {
     struct store *store;
     struct cache *cache;
     int64_t run;
+    bool is_child; /* jobs are child runs */
     int answers;
     char key[DIGEST_HEX_SIZE]; /* "": it could not be made */
     char text[256];
@@ -89,8 +90,11 @@ static void ask(struct bench *bench, const char *word, int64_t since_ms)
 {
     static const char *const inputs[] = {"in"};
     json_t *facts = json_pack("{s:s}", "word", word);
-    const struct cache_subject subject = {facts, bench->folder, inputs, 1,
-                                          false};
+    const struct cache_subject subject = {.facts = facts,
+                                          .work_directory = bench->folder,
+                                          .inputs = inputs,
+                                          .input_count = 1,
+                                          .is_child = bench->is_child};
 
     cache_find(bench->cache, &subject, since_ms, on_answer, bench);
     json_decref(facts);
@@ -109,14 +113,19 @@ static void seal(struct bench *bench, const char *word)
 {
     static const char *const inputs[] = {"in"}, *const files[] = {"made"};
     json_t *facts = json_pack("{s:s}", "word", word);
-    const struct cache_subject subject = {facts, bench->folder, inputs, 1,
-                                          false};
+    const struct cache_subject subject = {.facts = facts,
+                                          .work_directory = bench->folder,
+                                          .inputs = inputs,
+                                          .input_count = 1,
+                                          .is_child = bench->is_child};
     char *path = fs_join(bench->folder, "out");
     json_t *outputs = json_pack("{s:s, s:i}", "made", path, "rows", 3);
 
     cache_seal(bench->cache, &subject, bench->key,
                &(struct cache_made){outputs, files, 1}, on_sealed, bench);
     uv_run(&bench->loop, UV_RUN_DEFAULT);
+    if (bench->is_child)
+        json_object_set_new(outputs, "run", json_string("r.prep"));
     if (bench->hashes != NULL)
         json_object_set(outputs, CACHE_HASHES, bench->hashes);
     json_decref(bench->outputs);
@@ -261,6 +270,66 @@ static void test_cache__says_what_it_cannot_read(void **state)
     bench_close(&bench);
 }
 
+static void add_child_run(struct bench *bench, int64_t job, int64_t *run)
+{
+    struct err err = {0};
+
+    must(store_begin(bench->store, &err));
+    must(store_add_run(bench->store,
+                       &(struct run_new){.name = "r.prep",
+                                         .kind = "experiment",
+                                         .spec = "",
+                                         .overrides = "[]",
+                                         .spec_path = "",
+                                         .work_directory = bench->folder,
+                                         .parent = bench->run,
+                                         .parent_job = job,
+                                         .time_ms = 1},
+                       run, &err));
+    must(store_commit(bench->store, &err));
+}
+
+/* A run of the same name that another job started is another one. */
+static void test_cache__wants_the_child_run_of_a_result(void **state)
+{
+    struct bench bench;
+    struct err err = {0};
+    int64_t job, run;
+
+    bench_open(&bench, *state);
+    bench.is_child = true;
+    find(&bench, "a", 0);
+    seal(&bench, "a");
+    job = add_job(&bench, 1, 1000);
+    find(&bench, "a", 0);
+    assert_int_equal(bench.job, 0);
+    assert_string_equal(bench.text,
+                        "the child run of job 1 of run 'r' was removed");
+    add_child_run(&bench, job, &run);
+    find(&bench, "a", 0);
+    assert_int_equal(bench.job, job);
+    must(store_begin(bench.store, &err));
+    must(store_delete_run(bench.store, run, &err));
+    must(store_commit(bench.store, &err));
+    add_child_run(&bench, job + 1, &run);
+    find(&bench, "a", 0);
+    assert_int_equal(bench.job, 0);
+    bench_close(&bench);
+}
+
+static void test_cache__has_nothing_without_a_store(void **state)
+{
+    struct bench bench;
+
+    bench_open(&bench, *state);
+    cache_destroy(bench.cache);
+    bench.cache = cache_create(&bench.loop, NULL, &bench);
+    find(&bench, "a", 0);
+    assert_int_equal(strlen(bench.key), DIGEST_HEX_SIZE - 1);
+    assert_int_equal(bench.job, 0);
+    bench_close(&bench);
+}
+
 static void test_cache__answers_nobody_who_is_gone(void **state)
 {
     struct bench bench;
@@ -288,6 +357,8 @@ int main(void)
         STORE_TEST(test_cache__looks_at_older_ones),
         STORE_TEST(test_cache__seals_nothing_whose_inputs_changed),
         STORE_TEST(test_cache__says_what_it_cannot_read),
+        STORE_TEST(test_cache__wants_the_child_run_of_a_result),
+        STORE_TEST(test_cache__has_nothing_without_a_store),
         STORE_TEST(test_cache__answers_nobody_who_is_gone),
     };
 
