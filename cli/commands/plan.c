@@ -46,7 +46,8 @@ static int exec(const struct cli *cli, const void *given, char **operands,
         result = plan_script_print(cli, &spec, options->shown,
                                    options->has_secrets, err);
     else if (result == 0 && options->format == NULL)
-        result = plan_print(cli, &spec, options->shown, err);
+        result = plan_print(cli, &spec,
+                            &(struct plan_order){.shown = options->shown}, err);
     else if (result == 0 && spec.workflow == NULL)
         result = err_set(err, ERR_USAGE,
                          "--format draws the graph of a workflow, and '%s' is "
@@ -64,7 +65,9 @@ const struct cmd cmd_plan = {
     .summary = "show the plan of a run without starting it",
     .details = "For an experiment: the search, the budget, and the first "
                "trials. For a workflow: its graph, the resources of its "
-               "steps, and their commands in a possible order.\n\n"
+               "steps, and their commands in a possible order. Of each step "
+               "with a cache it shows the job whose result would be used, the "
+               "reason of a cache miss, or the step that decides.\n\n"
                "In the graph, lines at the left connect each step with "
                "the steps above that it needs. --format prints only the "
                "graph: as text, for Mermaid or Graphviz (dot), or as a "
@@ -83,5 +86,6 @@ const struct cmd cmd_plan = {
     .options_size = sizeof(struct options),
     .min_operands = 1,
     .max_operands = 1,
+    .has_loop = true,
     .exec = exec,
 };

@@ -228,7 +228,8 @@ static int run_file(const struct cli *cli, const char *path,
     int result = apply_options(cli, path, options, words, spec, err);
 
     if (result == 0 && options->dry_run)
-        result = plan_print(cli, spec, 0, err);
+        result = plan_print(cli, spec,
+                            &(struct plan_order){.name = options->name}, err);
     else if (result == 0)
         result = run_or_resume(cli, options, spec, err);
     free(words[0]);

@@ -241,11 +241,12 @@ static int print_experiment(const struct cli *cli,
     return result;
 }
 
-int plan_print(const struct cli *cli, const struct spec *spec, int64_t shown,
-               struct err *err)
+int plan_print(const struct cli *cli, const struct spec *spec,
+               const struct plan_order *order, struct err *err)
 {
     if (spec->workflow != NULL)
-        return plan_workflow_print(cli, spec->workflow, shown, err);
+        return plan_workflow_print(cli, spec->workflow, order, err);
     return print_experiment(cli, spec->experiment,
-                            shown > 0 ? shown : TRIALS_SHOWN, err);
+                            order->shown > 0 ? order->shown : TRIALS_SHOWN,
+                            err);
 }

@@ -16,10 +16,13 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/cmd.h"
+#include "cli/plan/cached.h"
 #include "cli/plan/container.h"
+#include "cli/plan/plan.h"
 #include "cli/show/jobs/workflow_drawing.h"
 #include "cli/show/run/slurm_words.h"
 #include "orchestrator/spec/workflow/workflow.h"
+#include "orchestrator/steps/cache_forecast.h"
 
 enum { STEPS_SHOWN = 40, NAME_COLUMNS_MAX = 32 };
 
@@ -140,6 +143,31 @@ static void print_container(const struct workflow *workflow,
     buf_clear(&text);
 }
 
+static void print_cached(const struct workflow *workflow,
+                         const struct cache_forecast *forecast, size_t step,
+                         int columns)
+{
+    struct buf text = BUF_INIT, line = BUF_INIT;
+
+    plan_cached_add_step(workflow, forecast, step, &text);
+    text_escape(buf_text(&text), text.length, &line);
+    if (line.length > 0)
+        printf("%6s  %-*s  %s\n", "", columns, "", buf_text(&line));
+    buf_clear(&line);
+    buf_clear(&text);
+}
+
+static void print_cache(const struct workflow *workflow,
+                        const struct cache_forecast *forecast)
+{
+    struct buf text = BUF_INIT;
+
+    plan_cached_add_totals(workflow, forecast, &text);
+    if (text.length > 0)
+        printf("cache     %s\n", buf_text(&text));
+    buf_clear(&text);
+}
+
 static int name_columns(const struct workflow *workflow)
 {
     size_t columns = 0;
@@ -153,8 +181,9 @@ static int name_columns(const struct workflow *workflow)
     return (int)columns;
 }
 
-static void print_actions(const struct workflow *workflow, const size_t *order,
-                          size_t shown)
+static void print_actions(const struct workflow *workflow,
+                          const struct cache_forecast *forecast,
+                          const size_t *order, size_t shown)
 {
     size_t printed = 0, left = 0;
     int columns = name_columns(workflow);
@@ -174,6 +203,7 @@ static void print_actions(const struct workflow *workflow, const size_t *order,
         printf("%6zu  %-*s  %s\n", ++printed, columns, step->name,
                buf_text(&action));
         print_container(workflow, step, columns);
+        print_cached(workflow, forecast, order[i], columns);
         buf_clear(&action);
     }
     if (left > 0)
@@ -194,36 +224,48 @@ void plan_workflow_draw(const struct cli *cli, const struct workflow *workflow,
 }
 
 static void print_text(const struct cli *cli, const struct workflow *workflow,
+                       const struct cache_forecast *forecast,
                        const size_t *order, size_t shown)
 {
     printf("plan for  %s\n", workflow->name);
     print_steps(workflow);
     print_limits(workflow);
     print_params(workflow);
+    print_cache(workflow, forecast);
     printf("\n");
     plan_workflow_draw(cli, workflow, "text");
-    print_actions(workflow, order, shown);
+    print_actions(workflow, forecast, order, shown);
+}
+
+static void print_json(const struct workflow *workflow,
+                       const struct cache_forecast *forecast,
+                       const size_t *order)
+{
+    json_t *json = plan_workflow_json(workflow, forecast, order);
+    struct buf text = BUF_INIT;
+
+    json_print_pretty(json, &text);
+    fputs(buf_text(&text), stdout);
+    json_decref(json);
+    buf_clear(&text);
 }
 
 int plan_workflow_print(const struct cli *cli, const struct workflow *workflow,
-                        int64_t shown, struct err *err)
+                        const struct plan_order *order, struct err *err)
 {
-    size_t *order = mem_array(workflow->step_count + 1, sizeof(*order));
-    struct buf text = BUF_INIT;
-    json_t *json;
+    struct cache_forecast *forecast;
+    size_t *steps;
 
-    (void)err;
-    graph_order(workflow->graph, order);
-    if (cli->output == OUTPUT_TABLE) {
-        print_text(cli, workflow, order,
-                   shown > 0 ? (size_t)shown : STEPS_SHOWN);
-    } else {
-        json = plan_workflow_json(workflow, order);
-        json_print_pretty(json, &text);
-        fputs(buf_text(&text), stdout);
-        json_decref(json);
-    }
-    buf_clear(&text);
-    free(order);
+    if (plan_cached_read(cli, workflow, order->name, &forecast, err) != 0)
+        return -1;
+    steps = mem_array(workflow->step_count + 1, sizeof(*steps));
+    graph_order(workflow->graph, steps);
+    if (cli->output == OUTPUT_TABLE)
+        print_text(cli, workflow, forecast, steps,
+                   order->shown > 0 ? (size_t)order->shown : STEPS_SHOWN);
+    else
+        print_json(workflow, forecast, steps);
+    cache_forecast_destroy(forecast);
+    free(steps);
     return 0;
 }

@@ -7,25 +7,28 @@
 #include "base/err.h"
 #include "base/json.h"
 
+struct cache_forecast;
 struct cli;
+struct plan_order;
 struct workflow;
 
 /*
  * What a run of the workflow would do, to stdout: how many steps and jobs, its
- * pools and limits, the graph, and what the first `shown` steps (0: some) do,
- * in the order in which they could start one after another. For programs all of
- * it. 0, or -1.
+ * pools and limits, the graph, and what the first steps do, in the order in
+ * which they could start one after another, and whether they would be cache
+ * hits. For programs all of it. 0, or -1.
  */
 int plan_workflow_print(const struct cli *cli, const struct workflow *workflow,
-                        int64_t shown, struct err *err);
+                        const struct plan_order *order, struct err *err);
 
 /* Nothing but the graph, in one of draw_format_names, to stdout. */
 void plan_workflow_draw(const struct cli *cli, const struct workflow *workflow,
                         const char *format);
 
-/* All of it as JSON; order[step_count] is that of the steps. A new reference.
- */
+/* All of it as JSON; order[step_count] is that of the steps, forecast NULL
+ * where none has a cache. A new reference. */
 json_t *plan_workflow_json(const struct workflow *workflow,
+                           const struct cache_forecast *forecast,
                            const size_t *order);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The plan of a workflow for programs. What is known only when a step begins is
  * null; a missing key would look like an older version of smtune. */
+#include "cli/plan/cached.h"
 #include "cli/plan/container.h"
 #include "cli/plan/workflow.h"
 #include "cli/show/jobs/workflow_drawing.h"
@@ -80,7 +81,8 @@ static json_t *outputs_json(const struct step *step)
     return names;
 }
 
-static json_t *step_json(const struct workflow *workflow, size_t index)
+static json_t *step_json(const struct workflow *workflow,
+                         const struct cache_forecast *forecast, size_t index)
 {
     static const char *const kinds[] = {
         [STEP_TASK] = "task",         [STEP_EXPERIMENT] = "experiment",
@@ -93,7 +95,7 @@ static json_t *step_json(const struct workflow *workflow, size_t index)
 
     return json_pack(
         "{s:o, s:s, s:o, s:s, s:b, s:b, s:o, s:o, s:o, s:I, s:o, s:o, s:o, "
-        "s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}",
+        "s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o}",
         "name", json_from_text(step->name), "kind", kinds[step->kind], "needs",
         needs_json(workflow, index), "when", flow_when_names[flow->when],
         "final", (int)flow->is_final, "may_fail", (int)flow->may_fail, "copies",
@@ -108,12 +110,14 @@ static json_t *step_json(const struct workflow *workflow, size_t index)
         json_from_text(step->file), "outputs", outputs_json(step), "rounds",
         json_int_unless(step->repeat.max, 0), "links",
         json_int_unless(step->link.max, 0), "cache", (int)step->cache.is_on,
-        "container",
+        "cached", plan_cached_step_json(workflow, forecast, index), "container",
         plan_container_json(&step->task, workflow_executor(workflow, step)),
         "conda", plan_conda_json(&step->task));
 }
 
-json_t *plan_workflow_json(const struct workflow *workflow, const size_t *order)
+json_t *plan_workflow_json(const struct workflow *workflow,
+                           const struct cache_forecast *forecast,
+                           const size_t *order)
 {
     json_t *params = json_object(), *pools = json_object();
     json_t *steps = json_array();
@@ -125,11 +129,11 @@ json_t *plan_workflow_json(const struct workflow *workflow, const size_t *order)
         json_object_set_new(pools, workflow->pools[i].name,
                             json_integer(workflow->pools[i].size));
     for (size_t i = 0; i < workflow->step_count; i++)
-        json_array_append_new(steps, step_json(workflow, order[i]));
-    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "name",
-                     json_from_text(workflow->name), "kind", "workflow",
-                     "params", params, "parallel",
-                     json_int_unless(workflow_parallel(workflow), 0), "time_ms",
-                     json_int_unless(workflow->common->budget.time_ms, 0),
-                     "pools", pools, "steps", steps);
+        json_array_append_new(steps, step_json(workflow, forecast, order[i]));
+    return json_pack(
+        "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+        json_from_text(workflow->name), "kind", "workflow", "params", params,
+        "parallel", json_int_unless(workflow_parallel(workflow), 0), "time_ms",
+        json_int_unless(workflow->common->budget.time_ms, 0), "pools", pools,
+        "cached", plan_cached_totals_json(workflow, forecast), "steps", steps);
 }

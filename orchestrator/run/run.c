@@ -47,12 +47,9 @@ char *run_name_numbered(const char *name, int number)
                        : mem_printf("%s-%d", name, number);
 }
 
-static char *pick_name(const struct run *run, const struct run_order *order,
-                       struct err *err)
+char *run_pick_name(struct store *store, const char *wanted, bool is_free,
+                    struct err *err)
 {
-    const char *wanted =
-        order->name != NULL ? order->name : run->experiment->name;
-    bool is_free = order->name == NULL || order->parent != 0;
     int64_t id;
 
     if (run_check_name(wanted, err) != 0)
@@ -61,7 +58,7 @@ static char *pick_name(const struct run *run, const struct run_order *order,
         char *name = run_name_numbered(wanted, i);
         struct err missing;
 
-        if (store_find_run(run->store, name, &id, &missing) != 0) {
+        if (store_find_run(store, name, &id, &missing) != 0) {
             if (missing.kind == ERR_NOT_FOUND)
                 return name;
             *err = missing;
@@ -221,6 +218,14 @@ static int occupy(struct run *run, struct err *err)
         return -1;
     run->lock = engine_lock_take(run->directory, err);
     return run->lock < 0 ? err_prefix(err, "run '%s'", run->name) : 0;
+}
+
+static char *pick_name(const struct run *run, const struct run_order *order,
+                       struct err *err)
+{
+    return run_pick_name(
+        run->store, order->name != NULL ? order->name : run->experiment->name,
+        order->name == NULL || order->parent != 0, err);
 }
 
 struct run *run_create(struct store *store, struct spec *spec,

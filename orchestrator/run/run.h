@@ -52,6 +52,11 @@ struct run *run_create(struct store *store, struct spec *spec,
 
 /* As check in run_create: ERR_USAGE where a run cannot be called so. */
 int run_check_name(const char *name, struct err *err);
+/* The name for a run of that name, the caller's to free: with is_free a free
+ * one
+ * ("mnist-2"), else the name itself, and NULL (ERR_BUSY) where it is taken. */
+char *run_pick_name(struct store *store, const char *wanted, bool is_free,
+                    struct err *err);
 /* The name of the n-th run that is called so: "mnist", "mnist-2" ... The
  * caller's to free, as is the next. */
 char *run_name_numbered(const char *name, int number);
