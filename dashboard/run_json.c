@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A run as JSON, in the form of "Runs" in dashboard/schemas.json. All keys are
- * always there. Counts of states add up to "all", but for the two that are
+ * always there. Counts of states add up to "all", but for the three that are
  * parts of others.
  */
 #include "dashboard/run_json.h"
@@ -23,8 +23,8 @@ static json_t *time_text(int64_t time_ms)
     return json_string(text);
 }
 
-/* Together all but "queued", which are some of the pending, and "infeasible",
- * which have succeeded, are "all". */
+/* Together all but "queued", which are some of the pending, and "infeasible"
+ * and "cached", which have succeeded, are "all". */
 static json_t *counts_json(const struct run_row *run)
 {
     const struct {
@@ -36,7 +36,7 @@ static json_t *counts_json(const struct run_row *run)
         {"pending", run->pending},     {"paused", run->paused},
         {"stopped", run->stopped},     {"other", run->other - run->stopped},
         {"queued", run->queued},       {"infeasible", run->infeasible},
-        {"nonfinite", run->nonfinite},
+        {"nonfinite", run->nonfinite}, {"cached", run->cached},
     };
     json_t *json = json_object();
 

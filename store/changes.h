@@ -62,6 +62,8 @@ int store_count_jobs(struct store *store, int64_t run, int64_t *count,
     X(BRIEF_STEP, step, INDEX, step)                                           \
     X(BRIEF_COPY, copy, INT, copy)                                             \
     X(BRIEF_ROUND, round, INT, round)                                          \
+    X(BRIEF_CACHE_KEY, cache_key, TEXT_OR_NULL, cache_key)                     \
+    X(BRIEF_CACHED_FROM, cached_from, INT, cached_from)                        \
     X(BRIEF_TAGS, tags, TEXT_OR_NULL, tags)
 
 /* See struct trial_row. */

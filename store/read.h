@@ -34,6 +34,7 @@ struct run_row {
     int64_t objective_count;
     int64_t trials;                     /* all jobs */
     int64_t succeeded, failed, running; /* of them */
+    int64_t cached;    /* of a workflow: of those that succeeded, cache hits */
     int64_t nonfinite; /* ended well with NaN or an infinity for a value: not
                           among `succeeded`; counted in any case */
     int64_t pending;   /* waiting, ready */
@@ -173,6 +174,7 @@ struct step_row {
     COLUMN_MEMBERS(STEP_COLUMNS)
     /* Of its jobs, which are a copy's rounds, how many are in these states. */
     int64_t jobs, pending, running, succeeded, failed, skipped;
+    int64_t cached; /* of those that succeeded, cache hits */
 };
 
 /* The steps of a workflow's run, in the file's order. */

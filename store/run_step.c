@@ -63,7 +63,7 @@ int store_change_step(struct store *store, const struct step_change *change,
     "SELECT " COLUMN_NAMES(                                                    \
         STEP_COLUMNS) ", sum.jobs, sum.pending, sum.running, sum.succeeded, "  \
                       "sum.failed,"                                            \
-                      " sum.skipped"                                           \
+                      " sum.skipped, sum.cached"                               \
                       " FROM run_step LEFT JOIN sum ON sum.step = idx"         \
                       " WHERE run_id = ?1 ORDER BY idx"
 
@@ -74,7 +74,8 @@ enum {
     AT_RUNNING,
     AT_SUCCEEDED,
     AT_FAILED,
-    AT_SKIPPED
+    AT_SKIPPED,
+    AT_CACHED
 };
 
 static void read_step(sqlite3_stmt *statement, struct step_row *row)
@@ -86,6 +87,7 @@ static void read_step(sqlite3_stmt *statement, struct step_row *row)
     row->succeeded = sqlite3_column_int64(statement, AT_SUCCEEDED);
     row->failed = sqlite3_column_int64(statement, AT_FAILED);
     row->skipped = sqlite3_column_int64(statement, AT_SKIPPED);
+    row->cached = sqlite3_column_int64(statement, AT_CACHED);
 }
 
 int store_each_step(struct store *store, int64_t run,
@@ -100,7 +102,9 @@ int store_each_step(struct store *store, int64_t run,
         "  sum(job.state = 'running') AS running,"
         "  sum(job.state = 'succeeded') AS succeeded,"
         "  sum(job.state = 'failed') AS failed, sum(job.state = 'skipped') AS "
-        "skipped"
+        "skipped,"
+        "  sum(job.cached_from IS NOT NULL AND job.cache_key IS NOT NULL)"
+        "  AS cached"
         "  FROM job JOIN run_step ON run_step.run_id = ?1"
         "  AND run_step.idx = job.step AND job.number >= run_step.first_job"
         "  WHERE job.run_id = ?1 GROUP BY job.step)" SELECT_STEPS,

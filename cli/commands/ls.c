@@ -22,6 +22,7 @@ static const struct table_column columns[] = {
     {"state", NULL, COLUMN_STATE, NULL},
     {"done", NULL, COLUMN_NUMBER, NULL},
     {"trials", NULL, COLUMN_NUMBER, NULL},
+    {"cached", NULL, COLUMN_NUMBER, NULL},
     {"best", NULL, COLUMN_NUMBER, NULL},
     {"started", NULL, COLUMN_TIME, NULL},
     {"duration_ms", "duration", COLUMN_DURATION, NULL},
@@ -77,6 +78,7 @@ static int print_run(struct listing *listing, const struct run_row *run)
         value_text(state),
         value_int(run_done(run)),
         value_int(run->trials),
+        value_int_if(run_is_workflow(run), run->cached),
         isnan(run->best) || run->objective_count > 1 ? value_null()
                                                      : value_real(run->best),
         value_int(run->started_ms),
@@ -128,7 +130,8 @@ const struct cmd cmd_ls = {
     .summary = "list the runs in the store",
     .details = "A run is 'interrupted' if its engine crashed, and "
                "'paused' after 'smtune pause'. Continue both with 'smtune "
-               "resume'. 'done' is the number of trials that have ended. "
+               "resume'. 'done' is the number of trials that have ended, and "
+               "'cached' that of a workflow's jobs that were cache hits. "
                "With several objectives there is no best trial: see "
                "'smtune best'. A child run follows the run of its "
                "workflow.",

@@ -163,6 +163,8 @@ static void add_outcome(const struct progress *progress,
         buf_printf(out, " (%s)", trial->cause);
     if (succeeded && trial->is_infeasible)
         add_styled(progress, STYLE_NOTE, " (infeasible)", out);
+    if (succeeded && trial->is_cached)
+        add_styled(progress, STYLE_NOTE, " (cached)", out);
     if (trial->will_retry)
         buf_add_string(out, ", will be retried");
     else if (starts_again(trial))
@@ -178,6 +180,16 @@ static void add_best_value(const struct progress_snapshot *now, struct buf *out)
     else
         buf_printf(out, "%.6g, ", now->best);
     buf_printf(out, "trial %" PRId64, now->best_trial);
+}
+
+/* "3/12 steps, 2 cached" */
+static void add_steps(const struct progress_snapshot *now, struct buf *out)
+{
+    if (now->metric != NULL)
+        return;
+    buf_add_string(out, " steps");
+    if (now->cached > 0)
+        buf_printf(out, ", %" PRId64 " cached", now->cached);
 }
 
 static void add_standing(const struct progress_trial *trial,
@@ -197,7 +209,8 @@ static void add_standing(const struct progress_trial *trial,
         buf_add_string(out, "; ");
     }
     add_count(now, out);
-    buf_add_string(out, now->metric == NULL ? " steps)" : ")");
+    add_steps(now, out);
+    buf_add_char(out, ')');
 }
 
 static void add_others(const struct progress_trial *trial, struct buf *out)
@@ -336,7 +349,8 @@ static void add_head(const struct progress *progress,
         buf_add_char(out, ' ');
     }
     add_count(now, out);
-    buf_add_string(out, now->metric == NULL ? " steps  " : "  ");
+    add_steps(now, out);
+    buf_add_string(out, "  ");
     units_add_duration(now->elapsed_ms, out);
     if (now->eta_ms >= 0 && now->done != now->total) {
         buf_add_string(out, ", about ");
@@ -352,10 +366,10 @@ static void add_states(const struct progress *progress,
         const char *word;
         int64_t count;
     } states[] = {
-        {"queued", now->queued},         {"succeeded", now->succeeded},
-        {"infeasible", now->infeasible}, {STATE_NONFINITE, now->nonfinite},
-        {"failed", now->failed},         {"stopped", now->stopped},
-        {"paused", now->paused}};
+        {"queued", now->queued},        {"succeeded", now->succeeded},
+        {"cached", now->cached_jobs},   {"infeasible", now->infeasible},
+        {STATE_NONFINITE, now->nonfinite}, {"failed", now->failed},
+        {"stopped", now->stopped},      {"paused", now->paused}};
 
     buf_printf(out, "  %" PRId64, now->running);
     if (now->slots > 0)

@@ -30,12 +30,14 @@ struct progress_snapshot {
     int64_t running, slots; /* slots 0: not known */
     int64_t queued;         /* on a cluster */
     int64_t succeeded, failed, stopped;
-    int64_t paused;       /* by the schedule */
-    const char *unit;     /* of its resource; NULL: no schedule */
-    int64_t used, budget; /* of that; budget 0: no limit */
-    int64_t nonfinite;    /* ended well without a finite value */
-    int64_t infeasible;   /* of those that succeeded */
-    int64_t front;        /* trials on the Pareto front; 0: one objective */
+    int64_t cached, cached_jobs; /* steps and jobs that are cache hits, of those
+                                    that succeeded */
+    int64_t paused;              /* by the schedule */
+    const char *unit;            /* of its resource; NULL: no schedule */
+    int64_t used, budget;        /* of that; budget 0: no limit */
+    int64_t nonfinite;           /* ended well without a finite value */
+    int64_t infeasible;          /* of those that succeeded */
+    int64_t front; /* trials on the Pareto front; 0: one objective */
     int64_t elapsed_ms, eta_ms; /* eta_ms -1: not known */
     int64_t best_trial;         /* 0: none yet */
     int64_t best_count; /* of trials that `best` is the mean of; 0: no mean */
@@ -58,7 +60,7 @@ struct progress_trial {
     int64_t last_duration_ms; /* of the last one; 0: not known */
     const char *params;       /* as best_params, or NULL */
     bool is_best;             /* or on the front, now */
-    bool is_infeasible, will_retry;
+    bool is_infeasible, is_cached, will_retry;
     bool is_nonfinite; /* a value of an objective is NaN or infinite */
     const char *again; /* how often it has started so, without a retry; NULL or
                           "": it does not */

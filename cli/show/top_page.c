@@ -176,6 +176,8 @@ static void add_head(const struct top_run *run, const struct cli *cli,
                       term_is_utf8(), out);
         buf_printf(out, " %" PRId64 "/%" PRId64 " steps", counts.ended,
                    counts.all);
+        if (counts.cached > 0)
+            buf_printf(out, ", %" PRId64 " cached", counts.cached);
     }
     add_duration(run->duration_ms, out);
     buf_add_char(out, '\n');

@@ -42,6 +42,7 @@ static const struct {
     [STEP] = {"step", COLUMN_U16, true, NULL}, /* words: the run's */
     [COPY] = {"copy", COLUMN_U32, true, NULL},
     [ROUND] = {"round", COLUMN_U32, true, NULL},
+    [CACHED] = {"cached", COLUMN_U8, true, NULL}, /* 1: a cache hit */
     [TAGS] = {"tags", COLUMN_U16, true, column_no_words},
     [NANS] = {"nans", COLUMN_U32, true, NULL},
 };

@@ -35,6 +35,7 @@ enum fixed_column {
     STEP,
     COPY,
     ROUND,
+    CACHED,
     TAGS,
     NANS,
     FIXED_COUNT

@@ -26,10 +26,16 @@ static const struct {
     {"cancelled", offsetof(struct run_row, other)},
 };
 
-enum { KINDS = ARRAY_LEN(kinds), INFEASIBLE = KINDS, MARKS, NO_MARK = 255 };
+enum {
+    KINDS = ARRAY_LEN(kinds),
+    INFEASIBLE = KINDS,
+    CACHED,
+    MARKS,
+    NO_MARK = 255
+};
 
 /* A job's mark is the place of its state in kinds, or that it has succeeded and
- * is not feasible. */
+ * is not feasible, or is a cache hit. */
 struct tally {
     uint8_t *marks; /* [capacity] by number */
     size_t capacity;
@@ -72,6 +78,8 @@ static uint8_t mark_of(const struct job_row *job)
         mark++;
     if (mark == KINDS)
         return NO_MARK;
+    if (job->cached_from != 0 && job->cache_key != NULL)
+        return CACHED;
     return job->violation > 0 && strcmp(job->state, "succeeded") == 0
                ? INFEASIBLE
                : mark;
@@ -110,9 +118,10 @@ int tally_update(struct tally *tally, struct store *store, int64_t run,
 
 void tally_fill(const struct tally *tally, struct run_row *row)
 {
-    row->trials = tally->counts[INFEASIBLE];
     row->infeasible = tally->counts[INFEASIBLE];
-    row->succeeded = tally->counts[INFEASIBLE] - row->nonfinite;
+    row->cached = tally->counts[CACHED];
+    row->trials = row->infeasible + row->cached;
+    row->succeeded = row->infeasible + row->cached - row->nonfinite;
     for (size_t i = 0; i < KINDS; i++) {
         int64_t *count = (int64_t *)(void *)((char *)row + kinds[i].count);
 

@@ -110,6 +110,7 @@ static struct engine_trial describe(const struct engine *engine,
         .last_duration_ms =
             end->started_ms > 0 ? end->ended_ms - end->started_ms : 0,
         .is_best = job->is_new_best,
+        .is_cached = job_is_cached(job),
         .is_feasible =
             outcome_violation(experiment->outcomes, experiment->outcome_count,
                               job->outcomes) <= 0.0,

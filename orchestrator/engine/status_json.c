@@ -88,10 +88,12 @@ static void to_tally(const json_t *json, struct tally *tally)
 static json_t *from_steps(const struct engine_steps *steps)
 {
     return json_pack(
-        "{sI sI sI sI sI so}", "total", (json_int_t)steps->total, "active",
-        (json_int_t)steps->active, "succeeded", (json_int_t)steps->succeeded,
-        "failed", (json_int_t)steps->failed, "skipped",
-        (json_int_t)steps->skipped, "names", json_from_text(steps->names));
+        "{sI sI sI sI sI sI sI so}", "total", (json_int_t)steps->total,
+        "active", (json_int_t)steps->active, "succeeded",
+        (json_int_t)steps->succeeded, "failed", (json_int_t)steps->failed,
+        "skipped", (json_int_t)steps->skipped, "cached",
+        (json_int_t)steps->cached, "cached_jobs",
+        (json_int_t)steps->cached_jobs, "names", json_from_text(steps->names));
 }
 
 static const struct engine_steps *to_steps(const json_t *json,
@@ -105,6 +107,8 @@ static const struct engine_steps *to_steps(const json_t *json,
         .succeeded = to_integer(json, "succeeded"),
         .failed = to_integer(json, "failed"),
         .skipped = to_integer(json, "skipped"),
+        .cached = to_integer(json, "cached"),
+        .cached_jobs = to_integer(json, "cached_jobs"),
         .names = to_text(json, "names"),
     };
     return steps;
@@ -154,6 +158,7 @@ static void add_step(const struct engine_trial *job, json_t *json)
     json_object_set_new(json, "step", json_from_text(job->step));
     json_object_set_new(json, "copy", json_integer(job->copy));
     json_object_set_new(json, "round", json_integer(job->round));
+    json_object_set_new(json, "cached", json_boolean(job->is_cached));
 }
 
 json_t *status_json_from_trial(const struct experiment *experiment,
@@ -251,6 +256,7 @@ static int read_trial(struct status_json *live,
         .step = json_string_value(json_object_get(json, "step")),
         .copy = to_integer(json, "copy"),
         .round = to_integer(json, "round"),
+        .is_cached = json_is_true(json_object_get(json, "cached")),
         .state = to_text(json, "state"),
         .cause = to_text(json, "cause"),
         .text = to_text(json, "text"),

@@ -68,6 +68,11 @@ void job_destroy(struct job *job)
     free(job);
 }
 
+bool job_is_cached(const struct job *job)
+{
+    return job->cached_from != 0 && job->cache_key != NULL;
+}
+
 static void follow_objectives(struct job *job,
                               const struct experiment *experiment,
                               const char *name, double value)

@@ -156,6 +156,9 @@ bool job_cause_is_no_metric(const char *cause);
 /* Whether it ended because nothing could be written or started. */
 bool job_had_no_chance(const struct attempt_exit *end);
 
+/* Whether its result is a cache hit. */
+bool job_is_cached(const struct job *job);
+
 /* What an end means for the trial; `failed`, and `cancelled` without a wish,
  * where a rule may give another try. free_start: retry_free_start()'s. */
 enum job_event job_judge_end(const struct attempt_exit *end, enum job_wish wish,

@@ -98,6 +98,7 @@ static int tell_copy(struct steps *steps, size_t step, size_t copy,
         return -1;
     }
     next = steps_end_job(steps, &job);
+    steps_set_cached(steps, step, job.copy, record->is_cached);
     if (next != NULL) /* its file does not say so any more */
         flow_ended(steps->flow, step, job.copy, true);
     json_decref(next);

@@ -21,6 +21,7 @@ struct copy_record {
     bool is_there;
     int64_t round;
     enum job_state state;   /* final, or not yet */
+    bool is_cached;         /* it is a cache hit */
     char *rounds, *outputs; /* JSON; NULL: none */
 };
 

@@ -39,6 +39,7 @@ static void forget(struct step_now *now)
 {
     matrix_destroy(now->matrix);
     free(now->failure);
+    free(now->is_cached);
     *now = (struct step_now){0};
 }
 
@@ -314,6 +315,23 @@ void steps_end(struct steps *steps, size_t step, enum flow_state state)
                       counts.failed);
 }
 
+void steps_set_cached(struct steps *steps, size_t step, int64_t copy,
+                      bool is_cached)
+{
+    struct step_now *now = &steps->now[step];
+    struct flow_counts counts;
+
+    if (now->is_cached == NULL && !is_cached)
+        return;
+    if (now->is_cached == NULL) {
+        flow_count(steps->flow, step, &counts);
+        now->is_cached =
+            mem_array((size_t)counts.copies, sizeof(*now->is_cached));
+    }
+    now->cached += is_cached - now->is_cached[copy];
+    now->is_cached[copy] = is_cached;
+}
+
 void steps_give_up(struct steps *steps, size_t step, int64_t copy,
                    const char *why)
 {
@@ -327,6 +345,7 @@ void steps_reopen(struct steps *steps, size_t step, int64_t copy)
     steps->now[step].failure = NULL;
     flow_reopen(steps->flow, step, copy);
     flow_started(steps->flow, step, copy);
+    steps_set_cached(steps, step, copy, false);
     results_set(steps->results, step, copy, NULL);
     results_set_state(steps->results, step, FLOW_ACTIVE, 0, 0);
 }

@@ -32,6 +32,8 @@ struct step_now {
     struct matrix *matrix; /* once it has begun */
     char *failure;         /* what the first copy that failed said; or NULL */
     int64_t requeued;      /* for the flow they have started: requeue.c */
+    bool *is_cached;       /* [copies] its result is a cache hit; NULL: none */
+    int64_t cached;        /* how many of them */
 };
 
 /* NULL with an error where the needs go round in a circle. */
@@ -77,6 +79,9 @@ void steps_skip(struct steps *steps, size_t step);
  */
 json_t *steps_end_job(struct steps *steps, const struct job *job);
 void steps_end(struct steps *steps, size_t step, enum flow_state state);
+/* Whether a copy's last result is a cache hit, to be counted. */
+void steps_set_cached(struct steps *steps, size_t step, int64_t copy,
+                      bool is_cached);
 /* A copy will never start, and counts as one that failed. */
 void steps_give_up(struct steps *steps, size_t step, int64_t copy,
                    const char *why);

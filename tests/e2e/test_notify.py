@@ -285,7 +285,8 @@ def test_a_workflow_tells_of_its_jobs_and_steps(smtune, receiver, workflow):
         "run 'night': job stop failed (enough of it)")
     assert jobs["stop"]["job"]["cause"] is None
     assert messages[3]["steps"] == {"all": 4, "active": 0, "succeeded": 1,
-                                    "failed": 2, "skipped": 1}
+                                    "failed": 2, "skipped": 1,
+                                    "cached": 0}
     assert messages[3]["jobs"]["all"] == 4 and "trials" not in messages[3]
     assert [row["state"] for row in json.loads(
         smtune("notify", "night", "-o", "json").stdout)] == ["delivered"] * 4

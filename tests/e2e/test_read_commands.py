@@ -51,12 +51,12 @@ def test_ls_lists_runs(smtune, fill):
     first, second = smtune.json("ls")
     assert first == {
         "id": 1, "name": "first", "state": "succeeded", "done": 10,
-        "trials": 10, "best": 1 / 9, "started": "2026-01-01T00:00:00.000Z",
+        "trials": 10, "cached": None, "best": 1 / 9, "started": "2026-01-01T00:00:00.000Z",
         "duration_ms": 12000, "parent": None}
     assert (second["name"], second["best"]) == ("second", 1.0)
     table = smtune.ok("ls").splitlines()
     assert table[0].split() == ["id", "name", "state", "done", "trials",
-                                "best", "started", "duration"]
+                                "cached", "best", "started", "duration"]
     assert len(table) == 3
     assert len(smtune.ok("ls", "-o", "jsonl").splitlines()) == 2
     assert smtune.ok("ls", "-o", "csv").startswith("id,name,state,done,")

@@ -53,7 +53,7 @@ def test_status_has_a_line_for_each_step(smtune, night):
     assert status["state"] == "interrupted"
     assert status["step_counts"] == {
         "total": 6, "ended": 2, "waiting": 1, "active": 3, "succeeded": 1,
-        "failed": 0, "skipped": 1}
+        "failed": 0, "skipped": 1, "cached": 0}
     steps = by_name(status["steps"])
     assert steps.keys() == set(STEPS)
     shard = steps["shard"]

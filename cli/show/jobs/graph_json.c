@@ -45,13 +45,14 @@ static json_t *step_to_json(const struct step_list *list, size_t step)
     const struct step_line *line = &list->lines[step];
 
     return json_pack(
-        "{s:I, s:o, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "step",
+        "{s:I, s:o, s:s, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "step",
         (json_int_t)step, "name", json_from_text(line->name), "state",
         step_state_names[line->state], "copies", (json_int_t)line->copies,
-        "jobs", jobs_to_json(&line->jobs), "round",
-        json_int_unless(line->round, 0), "rounds",
-        json_int_unless(line->rounds, 0), "note", note_to_json(list, step),
-        "began_ms", json_int_unless(line->began_ms, 0), "ended_ms",
+        "jobs", jobs_to_json(&line->jobs), "cached",
+        (json_int_t)line->jobs.cached, "round", json_int_unless(line->round, 0),
+        "rounds", json_int_unless(line->rounds, 0), "note",
+        note_to_json(list, step), "began_ms",
+        json_int_unless(line->began_ms, 0), "ended_ms",
         json_int_unless(line->ended_ms, 0));
 }
 

@@ -27,7 +27,8 @@ struct reading {
     struct step_list list;
     size_t capacity;
     bool repeats;           /* a step has more jobs than copies */
-    unsigned char **states; /* [count][copies] of such a step: 1 + the state */
+    unsigned char **states; /* [count][copies] of such a step: 1 + the state,
+                               and IS_CACHED */
     struct err *err;
 };
 
@@ -56,7 +57,8 @@ static int keep_step(void *user, const struct step_row *row)
                  .failed = row->failed,
                  .running = row->running,
                  .pending = row->pending,
-                 .skipped = row->skipped},
+                 .skipped = row->skipped,
+                 .cached = row->cached},
         .began_ms = row->began_ms,
         .ended_ms = row->ended_ms,
     };
@@ -67,6 +69,8 @@ static int keep_step(void *user, const struct step_row *row)
 }
 
 /* ---- rounds ---- */
+
+enum { IS_CACHED = 0x80 };
 
 /* Jobs come by number, and so a copy's last round last. */
 static int keep_round(void *user, const struct trial_row *job)
@@ -84,6 +88,8 @@ static int keep_round(void *user, const struct trial_row *job)
         reading->states[job->step] = mem_zero((size_t)line->copies);
     reading->states[job->step][job->copy] =
         (unsigned char)(1 + job_state_find(job->state));
+    if (job->cached_from != 0 && job->cache_key != NULL)
+        reading->states[job->step][job->copy] |= IS_CACHED;
     if (job->round > line->round)
         line->round = job->round;
     return 0;
@@ -105,8 +111,11 @@ static void tally_rounds(struct step_line *line, const unsigned char *states)
     };
 
     for (int64_t i = 0; i < line->copies; i++) {
-        if (tallies[states[i]] != NULL)
-            (*tallies[states[i]])++;
+        int64_t *tally = tallies[states[i] & ~IS_CACHED];
+
+        if (tally != NULL)
+            (*tally)++;
+        jobs.cached += (states[i] & IS_CACHED) != 0;
     }
     line->jobs = jobs;
 }

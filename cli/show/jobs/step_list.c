@@ -38,6 +38,12 @@ void step_list_set_graph(struct step_list *list, const struct graph *graph)
     graph_order(graph, list->order);
 }
 
+bool step_line_is_cached(const struct step_line *line)
+{
+    return line->state == FLOW_SUCCEEDED && line->jobs.cached > 0 &&
+           line->jobs.cached == line->jobs.succeeded;
+}
+
 /* ---- which are shown ---- */
 
 static void count_line(const struct step_line *line, struct step_counts *counts)
@@ -45,6 +51,7 @@ static void count_line(const struct step_line *line, struct step_counts *counts)
     counts->all++;
     counts->ended += line->state != FLOW_WAITING && line->state != FLOW_ACTIVE;
     counts->of[line->state]++;
+    counts->cached += step_line_is_cached(line);
 }
 
 void step_list_count(const struct step_list *list, struct step_counts *counts)
@@ -98,7 +105,14 @@ void step_list_choose(const struct step_list *list, size_t rows, bool *shown,
 struct part {
     const char *word;
     int64_t count;
+    int64_t cached; /* of them */
 };
+
+static void add_cached(int64_t count, struct buf *out)
+{
+    if (count > 0)
+        buf_printf(out, " (%" PRId64 " cached)", count);
+}
 
 /* "1 failed, 2 run" */
 static void print_parts(const struct part *parts, size_t count, const char *gap,
@@ -108,6 +122,7 @@ static void print_parts(const struct part *parts, size_t count, const char *gap,
         if (parts[i].count == 0)
             continue;
         buf_printf(out, "%s%" PRId64 " %s", gap, parts[i].count, parts[i].word);
+        add_cached(parts[i].cached, out);
         gap = ", ";
     }
 }
@@ -115,13 +130,14 @@ static void print_parts(const struct part *parts, size_t count, const char *gap,
 static void print_copies(const struct step_line *line, struct buf *out)
 {
     const struct step_jobs *jobs = &line->jobs;
-    const struct part parts[] = {{"failed", jobs->failed},
-                                 {"run", jobs->running},
-                                 {"skipped", jobs->skipped},
-                                 {"cancelled", jobs->cancelled}};
+    const struct part parts[] = {{"failed", jobs->failed, 0},
+                                 {"run", jobs->running, 0},
+                                 {"skipped", jobs->skipped, 0},
+                                 {"cancelled", jobs->cancelled, 0}};
 
     buf_printf(out, "%" PRId64 "/%" PRId64 " ok", jobs->succeeded,
                line->copies);
+    add_cached(jobs->cached, out);
     print_parts(parts, ARRAY_LEN(parts), ", ", out);
 }
 
@@ -129,6 +145,8 @@ void step_line_print_jobs(const struct step_line *line, struct buf *out)
 {
     if (line->is_many && line->copies > 0)
         print_copies(line, out);
+    else if (line->jobs.cached > 0)
+        buf_add_string(out, "cached");
     if (line->round == 0)
         return;
     buf_printf(out, "%sround %" PRId64, out->length > 0 ? ", " : "",
@@ -145,7 +163,8 @@ void step_counts_print(const struct step_counts *counts, struct buf *out)
 
     for (size_t i = 0; i < ARRAY_LEN(order); i++)
         parts[i] =
-            (struct part){step_state_names[order[i]], counts->of[order[i]]};
+            (struct part){step_state_names[order[i]], counts->of[order[i]],
+                          order[i] == FLOW_SUCCEEDED ? counts->cached : 0};
     print_parts(parts, ARRAY_LEN(parts), "", out);
 }
 

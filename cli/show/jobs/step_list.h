@@ -20,6 +20,7 @@ struct buf;
 /* How the copies of a step stand, each in its last round. */
 struct step_jobs {
     int64_t succeeded, failed, running, pending, skipped, cancelled;
+    int64_t cached; /* of those that succeeded, cache hits */
 };
 
 struct step_line {
@@ -52,6 +53,7 @@ void step_list_set_graph(struct step_list *list, const struct graph *graph);
 struct step_counts {
     int64_t all, ended;
     int64_t of[FLOW_SKIPPED + 1]; /* by enum flow_state */
+    int64_t cached; /* of those that succeeded: all their copies are */
 };
 
 void step_list_count(const struct step_list *list, struct step_counts *counts);
@@ -65,13 +67,16 @@ void step_list_count(const struct step_list *list, struct step_counts *counts);
 void step_list_choose(const struct step_list *list, size_t rows, bool *shown,
                       struct step_counts *rest);
 
-/* "17/20 ok, 1 failed, 2 run"; of a single copy "round 3 of 10", or nothing. */
+/* Whether each of its copies that succeeded is a cache hit, and it has, too. */
+bool step_line_is_cached(const struct step_line *line);
+/* "17/20 ok (5 cached), 1 failed, 2 run"; of a single copy "cached", "round 3
+ * of 10", or nothing. */
 void step_line_print_jobs(const struct step_line *line, struct buf *out);
 /* What it waits for, that its jobs wait their turn, why it was skipped or
  * failed, how the child run stands; or nothing. */
 void step_list_print_note(const struct step_list *list, size_t step,
                           struct buf *out);
-/* "9120 succeeded, 870 waiting"; nothing where there is none. */
+/* "9120 succeeded (70 cached), 870 waiting"; nothing where there is none. */
 void step_counts_print(const struct step_counts *counts, struct buf *out);
 
 /* How long it took, or takes until now; -1: it has not begun, or now_ms is 0,

@@ -76,6 +76,7 @@ export interface TrialCounts {
   stopped: number;
   other: number;
   nonfinite: number; // ended well with nan or an infinity for a value
+  cached: number; // of those that succeeded: cache hits
 }
 
 // A row of the list of runs.

@@ -94,10 +94,11 @@ static json_t *counts_json(const struct tally *tally)
 static json_t *steps_json(const struct engine_steps *steps)
 {
     return json_pack(
-        "{s:I, s:I, s:I, s:I, s:I}", "all", (json_int_t)steps->total, "active",
-        (json_int_t)steps->active, "succeeded", (json_int_t)steps->succeeded,
-        "failed", (json_int_t)steps->failed, "skipped",
-        (json_int_t)steps->skipped);
+        "{s:I, s:I, s:I, s:I, s:I, s:I}", "all", (json_int_t)steps->total,
+        "active", (json_int_t)steps->active, "succeeded",
+        (json_int_t)steps->succeeded, "failed", (json_int_t)steps->failed,
+        "skipped", (json_int_t)steps->skipped, "cached",
+        (json_int_t)steps->cached);
 }
 
 static json_t *message(struct engine *engine, enum notify_event event,

@@ -29,6 +29,7 @@ struct engine_trial {
     int64_t duration_ms;      /* of its attempts together; 0: none has ended */
     int64_t last_duration_ms; /* of its last one */
     bool is_best;             /* the best so far */
+    bool is_cached;           /* a job's result is a cache hit */
     bool is_feasible;         /* it satisfies the constraints on outcomes */
     bool will_retry;
     const char *again; /* it starts again and spends no retry: "shortage 3 of
@@ -38,6 +39,7 @@ struct engine_trial {
 /* How a workflow's steps stand. */
 struct engine_steps {
     int64_t total, active, succeeded, failed, skipped;
+    int64_t cached, cached_jobs; /* of those that succeeded, cache hits */
     const char *names; /* of those that are active, "train (3 of 8), tell", as
                           far as a line has room */
 };

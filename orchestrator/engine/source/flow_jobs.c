@@ -179,6 +179,8 @@ void flow_job_ended(struct engine *engine, struct job *job,
     json_t *rounds = steps_end_job(engine->steps, job);
     const struct step *step = &engine->steps->workflow->steps[job->step];
 
+    steps_set_cached(engine->steps, (size_t)job->step, job->copy,
+                     job_is_cached(job));
     if (step->kills_copies &&
         flow_is_lost(engine->steps->flow, (size_t)job->step))
         engine_cancel_step(engine, job->step);

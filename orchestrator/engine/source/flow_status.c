@@ -32,15 +32,32 @@ static void add_name(struct steps_summary *summary, const struct step *step,
         summary->names[used] = '\0';
 }
 
-static void add_step(struct steps_summary *summary, const struct flow *flow,
+/* A step is cached if each result of its copies is. */
+static void add_cached(struct engine_steps *summary, const struct steps *steps,
+                       size_t index)
+{
+    enum flow_state state = flow_state(steps->flow, index);
+    int64_t cached = steps->now[index].cached;
+    struct flow_counts counts;
+
+    if (cached == 0 || state == FLOW_WAITING)
+        return;
+    flow_count(steps->flow, index, &counts);
+    summary->cached_jobs += cached;
+    summary->cached += state == FLOW_SUCCEEDED && cached == counts.succeeded;
+}
+
+static void add_step(struct steps_summary *summary, const struct steps *of,
                      const struct step *step, size_t index)
 {
     struct engine_steps *steps = &summary->steps;
+    const struct flow *flow = of->flow;
     enum flow_state state = flow_state(flow, index);
     struct flow_counts counts;
 
     if (step->kind == STEP_JOIN)
         return;
+    add_cached(steps, of, index);
     steps->total++;
     steps->active += state == FLOW_ACTIVE;
     steps->succeeded += state == FLOW_SUCCEEDED;
@@ -64,7 +81,7 @@ const struct engine_steps *flow_status(struct engine *engine)
         return &summary->steps;
     *summary = (struct steps_summary){.made_ms = now_ms};
     for (size_t i = 0; i < workflow->step_count; i++)
-        add_step(summary, engine->steps->flow, &workflow->steps[i], i);
+        add_step(summary, engine->steps, &workflow->steps[i], i);
     summary->steps.names = summary->names;
     return &summary->steps;
 }

@@ -54,6 +54,7 @@ static int keep_copy(struct step_records *records, const struct trial_row *row,
         .is_there = true,
         .round = row->round,
         .state = state,
+        .is_cached = row->cached_from != 0 && row->cache_key != NULL,
         .rounds = mem_copy_string(row->rounds),
         .outputs = mem_copy_string(row->outputs),
     };

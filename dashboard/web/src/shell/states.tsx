@@ -78,9 +78,14 @@ const parts: readonly [keyof TrialCounts, string, string][] = [
 
 const present = (counts: TrialCounts) => parts.filter(([key]) => counts[key] > 0);
 
+// "12 succeeded (3 cached)"
+const countText = (counts: TrialCounts, key: keyof TrialCounts, words: string) =>
+  `${counts[key].toLocaleString("en-US")} ${words}${
+    key === "succeeded" && counts.cached > 0 ? ` (${counts.cached.toLocaleString("en-US")} cached)` : ""}`;
+
 export const countsText = (counts: TrialCounts) =>
   present(counts)
-    .map(([key, , words]) => `${counts[key].toLocaleString("en-US")} ${words}`)
+    .map(([key, , words]) => countText(counts, key, words))
     .join(", ") || "none yet";
 
 // toCome: how many more there can be; they leave room in the bar.
@@ -101,7 +106,7 @@ export function CountsWords({ counts, toCome = 0 }: { counts: TrialCounts; toCom
       {present(counts).map(([key, state, words]) => (
         <span key={key}>
           <Sign state={state} />
-          {counts[key].toLocaleString("en-US")} {words}
+          {countText(counts, key, words)}
         </span>
       ))}
       {toCome > 0 && <span>of at most {(counts.all + toCome).toLocaleString("en-US")}</span>}

@@ -71,12 +71,12 @@ function tableOf(graph: Graph): DataTable {
   const time = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
   const states = ["succeeded", "failed", "running", "pending"];
   return {
-    columns: ["step", "state", "copies", ...states, "began", "ended", "needs"],
+    columns: ["step", "state", "copies", ...states, "cached", "began", "ended", "needs"],
     rows: graph.nodes.length,
     cell: (row, column) => {
       const node = graph.nodes[row];
       return [
-        node.name, lookOfNode(node), node.copies, ...states.map((state) => node.jobs[state] ?? 0),
+        node.name, lookOfNode(node), node.copies, ...states.map((state) => node.jobs[state] ?? 0), node.cached ?? 0,
         time(node.began_ms), time(node.ended_ms), needs(row),
       ][column];
     },

@@ -33,6 +33,7 @@ const SELDOM = new Set([
   "step",
   "copy",
   "round",
+  "cached",
 ]);
 // Those behind values and parameters; all others stand before these.
 const LAST = [
@@ -74,6 +75,7 @@ const about: Record<string, string> = {
   same_as: "earlier trial with the same setting",
   copy: "copy of the step",
   round: "round of the step",
+  cached: "1: a cache hit",
 };
 
 export const isWorkflow = (run: RunModel) => run.document.peek().kind === "workflow";

@@ -159,6 +159,37 @@ static void test_progress__tells_of_a_workflows_jobs(void **state)
     free(shown.text);
 }
 
+static void test_progress__counts_cached_steps(void **state)
+{
+    struct progress_snapshot now = {.run = "nightly",
+                                    .done = 2,
+                                    .total = 6,
+                                    .succeeded = 11,
+                                    .failed = 1,
+                                    .cached = 1,
+                                    .cached_jobs = 3};
+    struct progress_trial ended = {.number = 9,
+                                   .job = "prep",
+                                   .state = "succeeded",
+                                   .value = (double)NAN,
+                                   .is_cached = true};
+    struct shown shown;
+
+    (void)state;
+    start(&shown, in_a_pipe);
+    progress_trial_ended(shown.progress, &ended, &now, 0);
+    assert_string_equal(finish(&shown, &now),
+                        "prep succeeded (cached)  (2/6 steps, 1 cached)\n");
+    free(shown.text);
+    start(&shown,
+          (struct progress_style){.mode = PROGRESS_PANEL, .columns = 100});
+    progress_update(shown.progress, &now, 0);
+    finish(&shown, &now);
+    assert_non_null(strstr(shown.text, "2/6 steps, 1 cached  "));
+    assert_non_null(strstr(shown.text, "11 succeeded, 3 cached, 1 failed"));
+    free(shown.text);
+}
+
 static void test_progress__counts_what_rests_and_what_is_used(void **state)
 {
     struct progress_snapshot now = snapshot();
@@ -527,6 +558,7 @@ int main(void)
         cmocka_unit_test(test_progress__says_what_a_schedule_decides),
         cmocka_unit_test(test_progress__tells_of_a_workflows_jobs),
         cmocka_unit_test(test_progress__counts_what_rests_and_what_is_used),
+        cmocka_unit_test(test_progress__counts_cached_steps),
         cmocka_unit_test(test_progress__says_what_is_infeasible),
         cmocka_unit_test(test_progress__counts_the_front),
         cmocka_unit_test(test_progress__says_why_a_trial_failed),

@@ -13,6 +13,7 @@ export interface GraphNode {
   readonly state: string; // waiting, active, succeeded, failed, skipped; a copy's: its job's
   readonly copies: number;
   readonly jobs: Readonly<Record<string, number>>; // by state
+  readonly cached?: number; // of the jobs that succeeded: cache hits
   readonly note: string | null;
   readonly detail?: string | null;
   readonly began_ms: number | null;

@@ -39,15 +39,17 @@ export const lookOfNode = ({ state }: GraphNode): Look =>
 
 export const isPlaced = (node: GraphNode) => node.x !== undefined;
 
-// "×128: 100 ✓ 20 ▶ 8 ✗", a note, or how long it took.
+// "×128: 100 ✓ 20 ▶ 8 ✗, 70 cached", a note, or how long it took.
 export function noteOf(node: GraphNode, nowMs: number): string {
   if (node.copies > 1) {
     const parts = Object.entries(node.jobs)
       .filter(([, count]) => count > 0)
       .map(([state, count]) => `${count} ${signs[state] ?? state}`);
-    return `×${node.copies}${parts.length > 0 ? `: ${parts.join(" ")}` : ""}`;
+    const cached = node.cached ? `, ${node.cached} cached` : "";
+    return `×${node.copies}${parts.length > 0 ? `: ${parts.join(" ")}` : ""}${cached}`;
   }
   if (node.note) return node.note;
+  if (node.cached) return "cached";
   if (node.began_ms === null) return node.detail ?? "";
   return formatDuration((node.ended_ms ?? nowMs) - node.began_ms);
 }

@@ -152,10 +152,13 @@ static void test_step_list__counts_steps_by_state(void **state)
 {
     struct fixture fixture;
     struct step_counts counts;
+    struct buf out = BUF_INIT;
 
     (void)state;
     set_up(&fixture);
     fixture.list.lines[A].state = FLOW_SUCCEEDED;
+    fixture.list.lines[A].jobs =
+        (struct step_jobs){.succeeded = 2, .skipped = 1, .cached = 2};
     fixture.list.lines[JOIN].state = FLOW_SUCCEEDED;
     fixture.list.lines[C].state = FLOW_SKIPPED;
     fixture.list.lines[B].state = FLOW_ACTIVE;
@@ -164,6 +167,14 @@ static void test_step_list__counts_steps_by_state(void **state)
     assert_int_equal(counts.ended, 2);
     assert_int_equal(counts.of[FLOW_SUCCEEDED], 1);
     assert_int_equal(counts.of[FLOW_WAITING], 2);
+    assert_int_equal(counts.cached, 1);
+    step_counts_print(&counts, &out);
+    assert_string_equal(buf_text(&out), "1 active, 1 succeeded (1 cached), "
+                                        "1 skipped, 2 waiting");
+    fixture.list.lines[A].jobs.cached = 1; /* the other copy has run */
+    step_list_count(&fixture.list, &counts);
+    assert_int_equal(counts.cached, 0);
+    buf_clear(&out);
     tear_down(&fixture);
 }
 
@@ -179,6 +190,11 @@ static const struct {
     {{.is_many = true, .copies = 4, .jobs = {.skipped = 3, .cancelled = 1}},
      "0/4 ok, 3 skipped, 1 cancelled"},
     {{.copies = 1, .round = 3, .rounds = 10}, "round 3 of 10"},
+    {{.copies = 1, .jobs = {.succeeded = 1, .cached = 1}}, "cached"},
+    {{.is_many = true,
+      .copies = 4,
+      .jobs = {.succeeded = 3, .failed = 1, .cached = 2}},
+     "3/4 ok (2 cached), 1 failed"},
     {{.is_many = true, .copies = 2, .jobs = {.succeeded = 1}, .round = 2},
      "1/2 ok, round 2"},
 };
