@@ -11,7 +11,29 @@
 #include "base/fs.h"
 #include "base/mem.h"
 
-/* Through the kernel, which shares blocks where the file system can. */
+/* By hand. */
+static int copy_through(int from, int to)
+{
+    enum { STEP = 1 << 20 };
+    char *bytes = mem_alloc(STEP);
+    ssize_t length;
+    int error;
+
+    while ((length = read(from, bytes, STEP)) != 0) {
+        if (length < 0 && errno == EINTR)
+            continue;
+        if (length < 0 || fs_write_all(to, bytes, (size_t)length) != 0)
+            break;
+    }
+    error = errno;
+    free(bytes);
+    errno = error;
+    return length == 0 ? 0 : -1;
+}
+
+/* Through the kernel, which shares blocks where the file system can. Before
+ * Linux 5.3 it does not copy between file systems, and a filter of system calls
+ * may refuse it. */
 static int copy_bytes(int from, int to)
 {
     ssize_t length;
@@ -19,6 +41,9 @@ static int copy_bytes(int from, int to)
     do
         length = copy_file_range(from, NULL, to, NULL, SSIZE_MAX, 0);
     while (length > 0);
+    if (length < 0 && (errno == EXDEV || errno == ENOSYS || errno == EPERM ||
+                       errno == EINVAL || errno == EOPNOTSUPP))
+        return copy_through(from, to);
     return length == 0 ? 0 : -1;
 }
 

@@ -21,6 +21,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/system/signals.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/cmd.h"
@@ -93,7 +94,7 @@ static void add_tail(int rank, const char *text, struct buf *out)
 
 static void describe(const struct rank_failure *failure, struct buf *out)
 {
-    const char *name = sigabbrev_np(failure->signal);
+    const char *name = signal_name(failure->signal);
 
     buf_printf(out, "smtune: rank %d ", failure->rank);
     if (failure->start_error != NULL)

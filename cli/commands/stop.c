@@ -13,9 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/system/process_hold.h"
 #include "cli/cmd.h"
 #include "cli/drive/foreground.h"
 #include "cli/show/jobs/job_numbers.h"
@@ -27,7 +28,10 @@
 #include "orchestrator/run/engine_lock.h"
 #include "store/store.h"
 
-enum { LIMIT_MS = 20000 }; /* a disk may be slow, or the engine busy */
+enum {
+    LIMIT_MS = 20000, /* a disk may be slow, or the engine busy */
+    LOOK_MS = 20
+};
 
 struct options {
     bool drain;
@@ -45,22 +49,39 @@ static const struct opt opts[] = {
     {0},
 };
 
+/* Where the process has no descriptor, its lock is looked at until it is free
+ * or somebody else's. */
+static void await_end(const char *directory, const struct process_hold *engine)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
+    struct pollfd gone = {.fd = engine->fd, .events = POLLIN};
+    int64_t pid = engine->pid;
+
+    if (engine->fd >= 0) {
+        while (poll(&gone, 1, -1) < 0 && errno == EINTR)
+            continue;
+        return;
+    }
+    while (engine_lock_probe(directory, &pid, NULL) > 0 && pid == engine->pid)
+        nanosleep(&pause, NULL);
+}
+
 /*
- * Signals the run's engine through a pidfd: opened first, then checked that
- * the lock is still held by that pid, so that no stranger is ever signalled.
- * 1: there is no engine.
+ * Signals the run's engine, which is held first, then checked that the lock is
+ * still held by that pid, so that no stranger is ever signalled. 1: there is no
+ * engine.
  */
 static int signal_engine(const char *directory, const struct options *options,
                          struct err *err)
 {
     int64_t pid, same_pid;
     int held = engine_lock_probe(directory, &pid, err);
-    int fd, result = 0;
+    struct process_hold engine;
+    int result = 0;
 
     if (held <= 0 || pid == 0)
         return held < 0 ? -1 : 1;
-    fd = pidfd_open((pid_t)pid, 0);
-    if (fd < 0)
+    if (process_hold(&engine, (pid_t)pid) != 0)
         return errno == ESRCH ? 1
                               : err_set_errno(err, ERR_FAILED, errno,
                                               "cannot reach the engine (pid "
@@ -69,18 +90,14 @@ static int signal_engine(const char *directory, const struct options *options,
     held = engine_lock_probe(directory, &same_pid, err);
     if (held <= 0 || same_pid != pid)
         result = held < 0 ? -1 : 1;
-    else if (pidfd_send_signal(fd, options->drain ? SIGINT : SIGTERM, NULL,
-                               0) != 0)
+    else if (process_hold_signal(&engine, options->drain ? SIGINT : SIGTERM) !=
+             0)
         result =
             err_set_errno(err, ERR_FAILED, errno,
                           "cannot signal the engine (pid %" PRId64 ")", pid);
-    if (result == 0 && !options->no_wait) {
-        struct pollfd gone = {.fd = fd, .events = POLLIN};
-
-        while (poll(&gone, 1, -1) < 0 && errno == EINTR)
-            continue;
-    }
-    close(fd);
+    if (result == 0 && !options->no_wait)
+        await_end(directory, &engine);
+    process_hold_release(&engine);
     return result;
 }
 

@@ -71,15 +71,12 @@ static void look_at_shim(const struct cli *cli, struct doctor_finding *finding)
 static void look_at_kernel(const struct cli *cli,
                            struct doctor_finding *finding)
 {
-    struct err err;
-
     (void)cli;
-    if (machine_check_kernel(&err) < 0) {
-        buf_add_string(&finding->found, err.text);
-        advise(finding, HEALTH_FAIL, "kernel 5.3 or later is required");
-        return;
-    }
-    buf_add_string(&finding->found, "processes are watched by descriptor");
+    buf_add_string(&finding->found,
+                   machine_has_descriptors()
+                       ? "processes are watched by descriptor"
+                       : "processes are watched by pid: the kernel is older "
+                         "than 5.3, or a filter denies pidfd_open()");
 }
 
 /* ---- configuration files ---- */

@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/system/close_from.h"
+#include "base/system/process_hold.h"
 
 /*
  * It has ended when its process has: what that left in the pipes is read then,
@@ -83,9 +84,10 @@ static int spawn(pid_t *pid, const struct command_options *options,
     posix_spawn_file_actions_init(&actions);
     for (int fd = 0; fd < 3; fd++)
         posix_spawn_file_actions_adddup2(&actions, files[fd], fd);
-    posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-    error = posix_spawn(pid, options->program, &actions, &attributes,
-                        options->argv, options->envp);
+    error = spawn_close_from(&actions, 3);
+    if (error == 0)
+        error = posix_spawn(pid, options->program, &actions, &attributes,
+                            options->argv, options->envp);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     return error;
@@ -119,7 +121,7 @@ static int launch(const struct command_options *options, int fds[WATCHED],
     close_all((int[]){input, output[1], errors[1]}, 3);
     fds[OUTPUT] = output[0];
     fds[ERRORS] = errors[0];
-    fds[EXIT] = error == 0 ? pidfd_open(*pid, 0) : -1;
+    fds[EXIT] = error == 0 ? child_watch(*pid) : -1;
     if (fds[EXIT] >= 0)
         return 0;
     if (error == 0) {

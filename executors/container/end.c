@@ -17,13 +17,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/system/process_hold.h"
 #include "base/word_list.h"
 
 #define FOLDER "containers"
@@ -71,8 +71,7 @@ void container_end_forget(const char *folder, const char *name)
 /* Waits for the child, and kills it when it takes too long. */
 static void await(pid_t pid)
 {
-    struct pollfd file = {.fd = (int)syscall(SYS_pidfd_open, pid, 0),
-                          .events = POLLIN};
+    struct pollfd file = {.fd = child_watch(pid), .events = POLLIN};
 
     if (file.fd < 0 || poll(&file, 1, WAIT_MS) <= 0)
         kill(pid, SIGKILL);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/system/close_from.h"
 #include "executors/attempt/shim_path.h"
 
 enum { AGENT_FD = 3 };
@@ -50,8 +51,9 @@ static int spawn_agent(char *program, int socket_fd, pid_t *pid)
                                               POSIX_SPAWN_SETSID);
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_adddup2(&files, socket_fd, AGENT_FD);
-    posix_spawn_file_actions_addclosefrom_np(&files, AGENT_FD + 1);
-    error = posix_spawn(pid, program, &files, &attributes, argv, environ);
+    error = spawn_close_from(&files, AGENT_FD + 1);
+    if (error == 0)
+        error = posix_spawn(pid, program, &files, &attributes, argv, environ);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);
     return error;

@@ -10,9 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/system/process_hold.h"
 
 enum { DEPTH_MAX = 16, FREEZE_TRIES = 100 };
 
@@ -181,18 +182,18 @@ static bool is_member(const char *directory, pid_t pid)
     return false;
 }
 
-/* The descriptor keeps the pid's meaning between the question whether this is
- * a member and the signal. */
+/* The hold keeps the pid's meaning between the question whether this is a
+ * member and the signal. */
 static bool kill_process(const void *user, pid_t pid)
 {
     const char *group = user;
-    int fd = pidfd_open(pid, 0);
+    struct process_hold process;
 
-    if (fd < 0)
+    if (process_hold(&process, pid) != 0)
         return true;
     if (is_member(group, pid))
-        pidfd_send_signal(fd, SIGKILL, NULL, 0);
-    close(fd);
+        process_hold_signal(&process, SIGKILL);
+    process_hold_release(&process);
     return true;
 }
 

@@ -2,10 +2,28 @@
 #include "executors/machine/clone_into.h"
 
 #include <errno.h>
-#include <linux/sched.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
-#include <sys/syscall.h>
+
+#include "base/system/calls.h"
+
+/* Of clone3(2), as Linux 5.7 has it; <linux/sched.h> may be older. */
+struct clone_args {
+    uint64_t flags;
+    uint64_t pidfd;
+    uint64_t child_tid;
+    uint64_t parent_tid;
+    uint64_t exit_signal;
+    uint64_t stack;
+    uint64_t stack_size;
+    uint64_t tls;
+    uint64_t set_tid;
+    uint64_t set_tid_size;
+    uint64_t cgroup;
+};
+
+static const uint64_t into_cgroup = UINT64_C(0x200000000);
 
 /*
  * clone3() as no C library has it: the child goes on behind the call with an
@@ -74,7 +92,7 @@ static long clone_and_run(const struct clone_args *args,
 pid_t clone_into(int group_fd, const struct clone_into *child)
 {
     struct clone_args args = {
-        .flags = CLONE_VM | CLONE_INTO_CGROUP |
+        .flags = CLONE_VM | into_cgroup |
                  (child->busy != NULL ? CLONE_CHILD_CLEARTID : CLONE_VFORK),
         .child_tid = (uint64_t)(uintptr_t)child->busy,
         .exit_signal = SIGCHLD,

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "base/compiler.h"
 #include "base/count.h"
 #include "base/mem.h"
+#include "base/system/process_hold.h"
 
 enum {
     STAT_MAX = 1024,
@@ -156,15 +156,14 @@ void process_table_clear(struct process_table *table)
 bool process_signal(pid_t pid, uint64_t start, int signal_number)
 {
     struct process process;
-    int fd = pidfd_open(pid, 0);
+    struct process_hold hold;
     bool sent;
 
-    if (fd < 0)
+    if (process_hold(&hold, pid) != 0)
         return false;
     sent = process_read(pid, &process) && process.start == start &&
-           !process.is_zombie &&
-           pidfd_send_signal(fd, signal_number, NULL, 0) == 0;
-    close(fd);
+           !process.is_zombie && process_hold_signal(&hold, signal_number) == 0;
+    process_hold_release(&hold);
     return sent;
 }
 

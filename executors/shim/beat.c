@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/system/close_from.h"
 #include "executors/attempt/pulse.h"
 #include "executors/machine/process_table.h"
 
@@ -57,7 +58,7 @@ static int detach(int fd)
     for (int i = 0; i <= STDERR_FILENO && null_fd >= 0; i++)
         dup2(null_fd, i);
     dup2(fd, OWN_FD);
-    close_range(OWN_FD + 1, ~0U, 0);
+    close_from(OWN_FD + 1);
     return OWN_FD;
 }
 

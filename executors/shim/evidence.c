@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/system/signals.h"
 #include "base/units.h"
 #include "executors/attempt/attempt_file.h"
 #include "executors/attempt/setup_failed.h"
@@ -96,7 +97,7 @@ static void tell_signal(struct attempt *attempt, int number,
 {
     static const char killed[] =
         "killed by SIGKILL; smtune did not send it, and the sender is unknown";
-    const char *name = sigabbrev_np(number), *meaning = sigdescr_np(number);
+    const char *name = signal_name(number), *meaning = signal_meaning(number);
     char *text = attempt->end.text;
     size_t size = sizeof(attempt->end.text);
 

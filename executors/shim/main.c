@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/fs.h"
+#include "base/system/close_from.h"
 #include "executors/attempt/shim_status.h"
 #include "executors/shim/agent.h"
 #include "executors/shim/contain.h"
@@ -36,7 +37,7 @@ static void own_files(int keep_fd)
     while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0)
         close(fd);
-    close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+    close_from_on_exec(STDERR_FILENO + 1);
     if (keep_fd >= 0)
         fcntl(keep_fd, F_SETFD, FD_CLOEXEC);
 }

@@ -2,6 +2,8 @@
 #ifndef SMTUNE_EXECUTORS_SLURM_CORE_H
 #define SMTUNE_EXECUTORS_SLURM_CORE_H
 
+#include <sys/queue.h>
+
 #include "executors/job_label.h"
 #include "executors/slurm/slurm_impl.h"
 
@@ -64,6 +66,7 @@ void slurm_events_clear(struct slurm_events *news);
 
 struct slurm_flights {
     void *by_attempt; /* tsearch tree */
+    LIST_HEAD(slurm_flight_list, slurm_flight) all;
     size_t count;
 };
 

@@ -171,6 +171,7 @@ void slurm_flights_add(struct slurm_flights *flights,
 {
     if (tsearch(flight, &flights->by_attempt, compare_attempts) == NULL)
         abort();
+    LIST_INSERT_HEAD(&flights->all, flight, link);
     flights->count++;
 }
 
@@ -178,6 +179,7 @@ void slurm_flights_remove(struct slurm_flights *flights,
                           struct slurm_flight *flight)
 {
     tdelete(flight, &flights->by_attempt, compare_attempts);
+    LIST_REMOVE(flight, link);
     flights->count--;
 }
 
@@ -191,29 +193,17 @@ struct slurm_flight *slurm_flights_find(const struct slurm_flights *flights,
     return found != NULL ? *(struct slurm_flight **)found : NULL;
 }
 
-struct search {
-    const struct slurm_mode *mode;
-    bool has_queued;
-};
-
-static void look_at(const void *node, VISIT visit, void *user)
-{
-    const struct slurm_flight *flight =
-        *(const struct slurm_flight *const *)node;
-    struct search *search = user;
-
-    if (visit == postorder || visit == leaf)
-        search->has_queued |=
-            flight->mode == search->mode && !flight->has_started;
-}
-
 bool slurm_flights_have_queued(const struct slurm_flights *flights,
                                const struct slurm_mode *mode)
 {
-    struct search search = {.mode = mode};
+    const struct slurm_flight *flight;
 
-    twalk_r(flights->by_attempt, look_at, &search);
-    return search.has_queued;
+    LIST_FOREACH(flight, &flights->all, link)
+    {
+        if (flight->mode == mode && !flight->has_started)
+            return true;
+    }
+    return false;
 }
 
 static void destroy(void *flight)
@@ -224,7 +214,7 @@ static void destroy(void *flight)
 void slurm_flights_clear(struct slurm_flights *flights)
 {
     tdestroy(flights->by_attempt, destroy);
-    *flights = (struct slurm_flights){NULL, 0};
+    *flights = (struct slurm_flights){NULL};
 }
 
 bool slurm_is_unasked(const struct slurm_flight *flight,

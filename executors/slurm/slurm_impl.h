@@ -2,6 +2,7 @@
 #ifndef SMTUNE_EXECUTORS_SLURM_SLURM_IMPL_H
 #define SMTUNE_EXECUTORS_SLURM_SLURM_IMPL_H
 
+#include <sys/queue.h>
 #include <uv.h>
 
 #include "executors/attempt/agent_message.h"
@@ -54,7 +55,8 @@ enum slurm_choice { SLURM_BY_JOB, SLURM_BY_ARRAY, SLURM_BY_PILOT };
 
 /* An attempt that was taken and has not ended. */
 struct slurm_flight {
-    struct slurm_flight *sibling; /* the mode's, for its own lists */
+    struct slurm_flight *sibling;  /* the mode's, for its own lists */
+    LIST_ENTRY(slurm_flight) link; /* of all flights */
     /* Its spec, owned. argv and envp are NULL of one taken up again. envp: the
      * attempt's own variables alone. */
     struct attempt_request *request; /* those of its reserves follow it */

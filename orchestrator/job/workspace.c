@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/queue.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -440,10 +441,12 @@ static int count_entries(int trials_fd, const char *name)
 {
     int fd = openat(trials_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     alignas(struct dirent64) char entries[1024];
-    ssize_t length = fd >= 0 ? getdents64(fd, entries, sizeof(entries)) : -1;
+    long length = fd >= 0 ? syscall(SYS_getdents64, fd, entries,
+                                    (unsigned)sizeof(entries))
+                          : -1;
     int count = length >= 0 ? 0 : -1;
 
-    for (ssize_t at = 0; at < length;) {
+    for (long at = 0; at < length;) {
         const struct dirent64 *entry =
             (const struct dirent64 *)(const void *)(entries + at);
 

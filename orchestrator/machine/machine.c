@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/count.h"
+#include "base/system/process_hold.h"
 #include "executors/machine/cgroup_site.h"
 #include "executors/machine/cpus.h"
 #include "executors/machine/gpus.h"
@@ -65,13 +65,11 @@ int machine_slots_directory(char *path, size_t size, struct err *err)
     return 0;
 }
 
-int machine_check_kernel(struct err *err)
+bool machine_has_descriptors(void)
 {
-    long fd = syscall(SYS_pidfd_open, getpid(), 0);
+    struct process_hold self = {.fd = -1};
+    bool has = process_hold(&self, getpid()) == 0 && self.fd >= 0;
 
-    if (fd < 0)
-        return err_set_errno(err, ERR_FAILED, errno,
-                             "the kernel has no pidfd_open()");
-    close((int)fd);
-    return 0;
+    process_hold_release(&self);
+    return has;
 }

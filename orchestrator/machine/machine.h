@@ -34,7 +34,7 @@ void machine_describe_conda(struct buf *out);
  * when that place is not safe to use. */
 int machine_slots_directory(char *path, size_t size, struct err *err);
 
-/* Whether the kernel has what the executors need. */
-int machine_check_kernel(struct err *err);
+/* Whether processes have descriptors here (base/system/process_hold.h). */
+bool machine_has_descriptors(void);
 
 #endif

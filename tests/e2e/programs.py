@@ -97,6 +97,13 @@ class Smtune:
             "UBSAN_OPTIONS": "print_stacktrace=1",
         }
         self.started = []
+        self.before = []  # the words of a program that runs ours
+        if "SMTUNE_DENIED" in os.environ:
+            self.deny(os.environ["SMTUNE_DENIED"])
+
+    def deny(self, error):
+        """Younger system calls fail from now on: see tests/e2e/deny.c."""
+        self.before = [BUILD / "tests/e2e/deny", "all", error]
 
     def environment(self, env=None):
         return {**self.env, **(env or {})}
@@ -107,7 +114,8 @@ class Smtune:
         if not text and input == "":
             input = b""
         result = subprocess.run(
-            [BUILD / program, *map(str, words)], input=input, text=text,
+            [*self.before, BUILD / program, *map(str, words)],
+            input=input, text=text,
             capture_output=True, timeout=timeout, cwd=cwd or self.directory,
             env=self.environment(env))
         errors = result.stderr if text else result.stderr.decode(
@@ -142,7 +150,7 @@ class Smtune:
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stderr", subprocess.PIPE)
         process = subprocess.Popen(
-            [BUILD / program, *map(str, words)], text=True,
+            [*self.before, BUILD / program, *map(str, words)], text=True,
             cwd=self.directory, env=self.environment(env),
             start_new_session=True, **options)
         self.started.append(process)

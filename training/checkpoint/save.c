@@ -60,12 +60,16 @@ struct checkpoint_saver *checkpoint_saver_create(
     struct err *err)
 {
     struct checkpoint_saver *saver = mem_zero(sizeof(*saver));
+    pthread_condattr_t attributes;
 
     saver->place = place;
     saver->parts = parts;
     saver->copy_count = count_numbers(parts);
     pthread_mutex_init(&saver->lock, NULL);
-    pthread_cond_init(&saver->changed, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&saver->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
     saver->copy = real_array(saver->copy_count, err);
     if (saver->copy == NULL) {
         err_prefix(err, "cannot allocate the copy for checkpoints");
@@ -102,8 +106,7 @@ static void wait_a_little(struct checkpoint_saver *saver)
         until.tv_nsec -= 1000000000L;
         until.tv_sec++;
     }
-    pthread_cond_clockwait(&saver->changed, &saver->lock, CLOCK_MONOTONIC,
-                           &until);
+    pthread_cond_timedwait(&saver->changed, &saver->lock, &until);
 }
 
 /* A block's checksum is taken while the block is in the cache. */

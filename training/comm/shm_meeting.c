@@ -7,6 +7,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-enum { LINE = 128, SPINS = 2000, YIELDS = 20, PAGE = 4096 };
+/* PAGE: the largest of any machine, that of some with aarch64. */
+enum { LINE = 128, SPINS = 2000, YIELDS = 20, PAGE = 65536 };
 
 struct shm_board {
     _Alignas(LINE) atomic_uint step; /* how many it has put its part of */
@@ -52,9 +54,12 @@ static void pause_briefly(void)
 
 static bool is_dead(const struct shm_meeting *meeting, int rank)
 {
-    struct pollfd polled = {.fd = meeting->pidfds[rank], .events = POLLIN};
+    const struct process_hold *peer = &meeting->peers[rank];
+    struct pollfd polled = {.fd = peer->fd, .events = POLLIN};
 
-    return polled.fd >= 0 && poll(&polled, 1, 0) == 1;
+    if (peer->fd >= 0)
+        return poll(&polled, 1, 0) == 1;
+    return peer->pid > 0 && kill(peer->pid, 0) != 0 && errno == ESRCH;
 }
 
 /* What is worth a look when nobody has come for a while. A rank may have come
@@ -271,10 +276,12 @@ int shm_meeting_open(struct shm_meeting *meeting, struct comm *comm,
     struct shm_board *own;
 
     *meeting = (struct shm_meeting){.comm = comm};
-    meeting->pidfds = mem_array((size_t)comm->size, sizeof(*meeting->pidfds));
-    for (int i = 0; i < comm->size; i++)
-        meeting->pidfds[i] =
-            (int)syscall(SYS_pidfd_open, (pid_t)rendezvous->peers[i].pid, 0);
+    meeting->peers = mem_array((size_t)comm->size, sizeof(*meeting->peers));
+    for (int i = 0; i < comm->size; i++) {
+        if (process_hold(&meeting->peers[i], (pid_t)rendezvous->peers[i].pid) !=
+            0)
+            meeting->peers[i].pid = 0;
+    }
     if (check_places(rendezvous, err) != 0 || map_boards(meeting, err) != 0)
         return -1;
     own = &meeting->boards[comm->rank];
@@ -296,9 +303,7 @@ void shm_meeting_close(struct shm_meeting *meeting)
     if (meeting->windows != NULL)
         munmap(meeting->windows,
                (size_t)meeting->comm->size * meeting->window_bytes);
-    for (int i = 0; i < meeting->comm->size; i++) {
-        if (meeting->pidfds[i] >= 0)
-            close(meeting->pidfds[i]);
-    }
-    free(meeting->pidfds);
+    for (int i = 0; i < meeting->comm->size; i++)
+        process_hold_release(&meeting->peers[i]);
+    free(meeting->peers);
 }

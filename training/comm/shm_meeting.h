@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "base/system/process_hold.h"
 #include "training/comm/comm_impl.h"
 
 /*
@@ -34,7 +35,7 @@ struct shm_meeting {
     size_t map_bytes;
     char *windows; /* [size][window_bytes], page by page, or NULL */
     size_t window_bytes;
-    int *pidfds; /* [size]; -1: cannot be watched */
+    struct process_hold *peers; /* [size]; pid 0: cannot be watched */
 };
 
 /* Collective, for ranks that have met. To be closed, also after -1 (with an

@@ -10,6 +10,7 @@
 #include "base/conf/schema.h"
 #include "base/mem.h"
 #include "base/regex.h"
+#include "base/system/signals.h"
 #include "orchestrator/spec/experiment/signal_name.h"
 
 /* Linux has a name for each of the first 31 signals. */
@@ -71,7 +72,7 @@ int job_spec_find_signal(const struct build *build,
     if (number > 0)
         return number;
     for (int i = 0; i < SIGNAL_NAMES; i++)
-        names[i] = sigabbrev_np(i + 1);
+        names[i] = signal_name(i + 1);
     return diags_add_unknown(build->diags, node->place, text, names,
                              SIGNAL_NAMES, "unknown signal '%s'", text);
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/system/signals.h"
+
 static int parse_number(const char *text)
 {
     int number = 0;
@@ -22,7 +24,7 @@ int signal_find(const char *text)
     if (strncasecmp(text, "SIG", 3) == 0)
         text += 3;
     for (int i = 1; i <= SIGNAL_NAMES; i++) {
-        if (strcasecmp(sigabbrev_np(i), text) == 0)
+        if (strcasecmp(signal_name(i), text) == 0)
             return i;
     }
     return parse_number(text);

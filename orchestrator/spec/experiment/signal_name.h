@@ -6,7 +6,7 @@
 
 /* Signals as files and options name them. */
 
-enum { SIGNAL_NAMES = 31, SIGNAL_MAX = 64 };
+enum { SIGNAL_MAX = 64 };
 
 /* The number of "SEGV", "SIGSEGV", "segv" or "11"; -1 where it is none. */
 int signal_find(const char *text);

@@ -12,6 +12,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/system/close_from.h"
 #include "store/store.h"
 #include "tests/fault/sim/check.h"
 #include "tests/fault/sim/clients.h"
@@ -314,7 +315,7 @@ static void crash(struct history *history)
 
     world->is_armed = false;
     history->crashes++;
-    close_range(FIRST_DESCRIPTOR, ~0U, 0);
+    close_from(FIRST_DESCRIPTOR);
     loop_forget(world);
     site_lose_engine(world->site, power);
     disk_kill(world->disk);
@@ -413,7 +414,7 @@ bool history_run(const struct history_options *options, char failure[1024])
         play(history);
     passed = world->failure[0] == '\0';
     snprintf(failure, 1024, "%s", world->failure);
-    close_range(FIRST_DESCRIPTOR, ~0U, 0);
+    close_from(FIRST_DESCRIPTOR);
     world_cancel_all(world, world);
     loop_forget(world);
     world_cancel_all(world, world->clients);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/deny.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/*
+ * A program on an older kernel, for tests in Python.
+ *
+ *     deny CALLS ENOSYS|EPERM COMMAND...
+ *         runs the command, for which the system calls of tests/deny.h that
+ *         are named, or all of them, fail with that error
+ */
+
+int main(int argc, char **argv)
+{
+    if (argc < 4)
+        return 2;
+    if (deny_calls(argv[1], strcmp(argv[2], "EPERM") == 0 ? EPERM : ENOSYS) !=
+        0) {
+        perror("deny: no filter of system calls");
+        return 77;
+    }
+    execvp(argv[3], argv + 3);
+    perror(argv[3]);
+    return 127;
+}
