@@ -23,6 +23,7 @@
 #include "base/value.h"
 #include "store/lock.h"
 #include "store/rows.h"
+#include "store/schema/dialect.h"
 #include "store/store_impl.h"
 
 static const char *const texts[STATEMENT_COUNT] = {
@@ -197,6 +198,8 @@ int store_fail(struct store *store, struct err *err)
 
     if (primary == SQLITE_BUSY)
         return fail_busy(store, err);
+    if (dialect_check(store->db, store->path, err) != 0)
+        return -1;
     if (why != 0 && (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN))
         return err_set_errno(err, ERR_FAILED, why, "store '%s': %s",
                              store->path, sqlite3_errmsg(store->db));
@@ -248,7 +251,7 @@ sqlite3_stmt *store_query(struct store *store, const char *sql,
 {
     sqlite3_stmt *statement = NULL;
 
-    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK ||
+    if (dialect_prepare(store->db, sql, &statement) != SQLITE_OK ||
         store_bind(statement, values, count) != SQLITE_OK) {
         store_fail(store, err);
         sqlite3_finalize(statement);
@@ -270,8 +273,8 @@ static sqlite3_stmt *find_kept(struct store *store, const char *sql)
         return NULL;
     if (place == store->kept_count) {
         kept[place] = (struct kept_query){.sql = sql};
-        if (sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
-                               &kept[place].statement, NULL) != SQLITE_OK)
+        if (dialect_prepare_kept(store->db, sql, &kept[place].statement) !=
+            SQLITE_OK)
             return NULL;
         store->kept_count++;
     }
@@ -339,8 +342,7 @@ sqlite3_stmt *store_statement(struct store *store, enum statement id,
     sqlite3_stmt **statement = &store->statements[id];
 
     if (*statement == NULL &&
-        sqlite3_prepare_v3(store->db, texts[id], -1, SQLITE_PREPARE_PERSISTENT,
-                           statement, NULL) != SQLITE_OK)
+        dialect_prepare_kept(store->db, texts[id], statement) != SQLITE_OK)
         store_fail(store, err);
     return *statement;
 }

@@ -26,6 +26,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/expr/old_functions.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "store/file_system.h"
@@ -58,7 +59,7 @@ static int check_file(struct store *store, int64_t *version, struct err *err)
 {
     struct file_mark mark;
 
-    if (store_query_integer(store, "SELECT count(*) FROM sqlite_schema", NULL,
+    if (store_query_integer(store, "SELECT count(*) FROM sqlite_master", NULL,
                             0, &mark.table_count, err) < 0 ||
         store_query_integer(store, "PRAGMA application_id", NULL, 0,
                             &mark.application, err) < 0 ||
@@ -179,8 +180,11 @@ static int set_up_reader(struct store *store, int64_t *version, struct err *err)
 static int open_database(struct store *store, const char *name, int flags,
                          struct err *err)
 {
-    flags |= SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    flags |= SQLITE_OPEN_NOMUTEX;
     if (sqlite3_open_v2(name, &store->db, flags, NULL) != SQLITE_OK)
+        return store_fail(store, err);
+    sqlite3_extended_result_codes(store->db, 1);
+    if (old_functions_add(store->db, sqlite3_libversion_number()) != SQLITE_OK)
         return store_fail(store, err);
     sqlite3_busy_timeout(store->db, store->is_without_log ? READERS_TIMEOUT_MS
                                                           : BUSY_TIMEOUT_MS);

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/expr/function.h"
 #include "base/expr/logic.h"
+#include "base/expr/old_functions.h"
 #include "base/expr/sql.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -72,9 +73,13 @@ static const struct {
     int value;
 } settings[] = {
     {SQLITE_DBCONFIG_DEFENSIVE, 1},
+#ifdef SQLITE_DBCONFIG_DQS_DML /* since SQLite 3.29 */
     {SQLITE_DBCONFIG_DQS_DML, 0},
     {SQLITE_DBCONFIG_DQS_DDL, 0},
+#endif
+#ifdef SQLITE_DBCONFIG_TRUSTED_SCHEMA /* since SQLite 3.31 */
     {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+#endif
     {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
 };
 
@@ -117,8 +122,12 @@ static int add_functions(sqlite3 *db)
 {
     const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
 
-    return sqlite3_create_function_v2(db, "flag", 2, flags, NULL, compute_flag,
-                                      NULL, NULL, NULL);
+    int code = old_functions_add(db, sqlite3_libversion_number());
+
+    if (code == SQLITE_OK)
+        code = sqlite3_create_function_v2(db, "flag", 2, flags, NULL,
+                                          compute_flag, NULL, NULL, NULL);
+    return code;
 }
 
 struct expr_env *expr_env_create(struct err *err)
@@ -194,7 +203,7 @@ static struct statement *prepare(struct expr_env *env, const char *text,
         statement->users++;
     else
         expr_sql_explain(sql, text, sqlite3_errmsg(env->db),
-                         sqlite3_error_offset(env->db), err);
+                         old_functions_error_offset(env->db, wanted), err);
     return statement;
 }
 

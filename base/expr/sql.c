@@ -63,6 +63,22 @@ static void emit(struct translation *t, const struct expr_token *token)
     buf_add(&t->out->sql, token->start, token->length);
 }
 
+/* Under the name that all versions of SQLite have it by: format() came
+ * with 3.38 and substring() with 3.34. */
+static void emit_function(struct translation *t,
+                          const struct expr_function *function)
+{
+    const char *name = function->name;
+
+    if (strcmp(name, "format") == 0)
+        name = "printf";
+    else if (strcmp(name, "substring") == 0)
+        name = "substr";
+    buf_add_char(&t->out->sql, ' ');
+    add_place(t->out, (size_t)(t->token.start - t->text));
+    buf_add_string(&t->out->sql, name);
+}
+
 static void emit_column(struct translation *t, size_t column, const char *start)
 {
     struct expr_sql *out = t->out;
@@ -144,7 +160,7 @@ static int call(struct translation *t)
 
     paren.at = t->token.start;
     if (function != NULL) {
-        emit(t, &t->token);
+        emit_function(t, function);
         next(t); /* the '(' */
         emit(t, &t->token);
         return open_paren(t, paren);

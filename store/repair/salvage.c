@@ -24,6 +24,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "store/lock.h"
+#include "store/schema/dialect.h"
 #include "store/store_impl.h"
 
 enum {
@@ -101,7 +102,9 @@ int store_is_sound(const char *directory, bool *is_sound, struct err *err)
     code = open_damaged(path, &db);
     if (code == SQLITE_OK)
         code = check_pages(db, is_sound);
-    if (code != SQLITE_ROW && !is_damage(code))
+    if (is_damage(code))
+        result = dialect_check(db, path, err);
+    else if (code != SQLITE_ROW)
         result =
             err_set(err, (code & 0xff) == SQLITE_BUSY ? ERR_BUSY : ERR_FAILED,
                     "store '%s': %s", path, sqlite3_errmsg(db));
@@ -304,7 +307,7 @@ static int salvage_tables(struct reading *reading)
 {
     struct buf names = BUF_INIT;
     int count = each_text(reading->to->db,
-                          "SELECT name FROM sqlite_schema WHERE type = 'table'"
+                          "SELECT name FROM sqlite_master WHERE type = 'table'"
                           " AND name NOT LIKE 'sqlite_%' AND ?1 IS NULL",
                           NULL, add_line, &names);
     const char *name = buf_text(&names);
@@ -370,7 +373,7 @@ static bool has_tables(sqlite3 *db)
     struct buf names = BUF_INIT;
     /* What is behind it may be damaged. */
     int count =
-        each_text(db, "SELECT name FROM sqlite_schema WHERE name = ?1 LIMIT 1",
+        each_text(db, "SELECT name FROM sqlite_master WHERE name = ?1 LIMIT 1",
                   "event", add_line, &names);
 
     buf_clear(&names);

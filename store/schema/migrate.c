@@ -20,6 +20,7 @@
 
 #include "base/compiler.h"
 #include "base/mem.h"
+#include "store/schema/dialect.h"
 #include "store/schema/schema.h"
 
 enum {
@@ -63,7 +64,7 @@ int migrations_run(const struct migrations *migrations, sqlite3 *db,
     sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
     for (size_t step = (size_t)version;
          code == SQLITE_OK && step < migrations->step_count; step++)
-        code = sqlite3_exec(db, migrations->steps[step], NULL, NULL, NULL);
+        code = dialect_exec(db, migrations->steps[step]);
     if (code == SQLITE_OK)
         code = sqlite3_exec(db, stamp, NULL, NULL, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
