@@ -306,7 +306,11 @@ static void set_options(struct transfer *transfer,
 #define SET(option, value) fetcher->easy_setopt(easy, option, value)
     SET(CURLOPT_PRIVATE, (void *)transfer);
     SET(CURLOPT_URL, request->url);
+#if LIBCURL_VERSION_NUM >= 0x075500
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+    SET(CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
     SET(CURLOPT_FOLLOWLOCATION, 0L);
     SET(CURLOPT_NOSIGNAL, 1L);
     SET(CURLOPT_USERAGENT, "smtune/" SMTUNE_VERSION);

@@ -45,8 +45,8 @@ struct header_count {
     int count;
 };
 
-static enum MHD_Result count_header(void *user, enum MHD_ValueKind kind,
-                                    const char *name, const char *value)
+static mhd_answer count_header(void *user, enum MHD_ValueKind kind,
+                               const char *name, const char *value)
 {
     struct header_count *count = user;
 
@@ -152,8 +152,8 @@ static void ask(struct http_exchange *exchange, int status)
     MHD_suspend_connection(exchange->mhd);
 }
 
-static enum MHD_Result take_body(struct http_exchange *exchange,
-                                 const char *bytes, size_t *length)
+static mhd_answer take_body(struct http_exchange *exchange, const char *bytes,
+                            size_t *length)
 {
     if (exchange->body.length + *length > HTTP_BODY_MAX_BYTES)
         return MHD_NO;
@@ -162,10 +162,10 @@ static enum MHD_Result take_body(struct http_exchange *exchange,
     return MHD_YES;
 }
 
-enum MHD_Result http_on_request(void *user, struct MHD_Connection *mhd,
-                                const char *url, const char *method,
-                                const char *version, const char *bytes,
-                                size_t *length, void **context)
+mhd_answer http_on_request(void *user, struct MHD_Connection *mhd,
+                           const char *url, const char *method,
+                           const char *version, const char *bytes,
+                           size_t *length, void **context)
 {
     struct http_exchange *exchange = *context;
     int status;
@@ -222,12 +222,39 @@ static void release_blob(void *blob)
     blob_release(blob);
 }
 
+#if MHD_VERSION < 0x00097302
+static ssize_t read_blob(void *user, uint64_t position, char *bytes,
+                         size_t size)
+{
+    const struct blob *blob = user;
+    size_t left = blob->length - (size_t)position;
+
+    if (left < size)
+        size = left;
+    memcpy(bytes, blob->data + position, size);
+    return (ssize_t)size;
+}
+
+static struct MHD_Response *response_of_bytes(struct blob *blob)
+{
+    enum { BLOCK = 65536 };
+
+    return MHD_create_response_from_callback(blob->length, BLOCK, read_blob,
+                                             blob, release_blob);
+}
+#else
+static struct MHD_Response *response_of_bytes(struct blob *blob)
+{
+    return MHD_create_response_from_buffer_with_free_callback_cls(
+        blob->length, (void *)(uintptr_t)blob->data, release_blob, blob);
+}
+#endif
+
 static struct MHD_Response *response_of(struct blob *blob)
 {
     if (blob == NULL)
         return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
-    return MHD_create_response_from_buffer_with_free_callback_cls(
-        blob->length, (void *)(uintptr_t)blob->data, release_blob, blob);
+    return response_of_bytes(blob);
 }
 
 void http_reply(struct http_exchange *exchange, const struct http_reply *reply)

@@ -9,6 +9,16 @@
 #include "base/buf.h"
 #include "dashboard/http/http.h"
 
+/* Older versions of the library. */
+#if MHD_VERSION < 0x00097100
+typedef int mhd_answer;
+#else
+typedef enum MHD_Result mhd_answer;
+#endif
+#ifndef MHD_HTTP_CONTENT_TOO_LARGE
+#define MHD_HTTP_CONTENT_TOO_LARGE 413
+#endif
+
 /* What the server (http.c) and its exchanges (exchange.c) have in common.
  */
 
@@ -68,10 +78,10 @@ void *http_on_target(void *http, const char *target,
                      struct MHD_Connection *mhd);
 /* Called for each request with its header, then with pieces of its body, then
  * once more, and again when it was suspended then. */
-enum MHD_Result http_on_request(void *http, struct MHD_Connection *mhd,
-                                const char *url, const char *method,
-                                const char *version, const char *bytes,
-                                size_t *length, void **exchange);
+mhd_answer http_on_request(void *http, struct MHD_Connection *mhd,
+                           const char *url, const char *method,
+                           const char *version, const char *bytes,
+                           size_t *length, void **exchange);
 void http_on_completed(void *http, struct MHD_Connection *mhd, void **exchange,
                        enum MHD_RequestTerminationCode code);
 /* A stream goes on, if it waits. */
