@@ -26,9 +26,11 @@ WARN  := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wformat=2 \
          -Wno-format-nonliteral -Wno-string-concatenation \
          -Wno-missing-field-initializers)
 CFLAGS ?= -O2 -g -D_FORTIFY_SOURCE=2
+# Fedora and openSUSE have cblas.h there.
+HEADERS := $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null) \
+         $(if $(wildcard /usr/include/openblas/cblas.h),-idirafter /usr/include/openblas)
 BASE_FLAGS := -std=gnu17 -D_GNU_SOURCE -DSMTUNE_VERSION='"$(VERSION)"' -I. \
-         $(WARN) -fno-common -fstack-protector-strong \
-         $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
+         $(WARN) -fno-common -fstack-protector-strong $(strip $(HEADERS))
 SANITIZERS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
          -fno-sanitize-recover=undefined
 # OpenBLAS comes first: only a program that calls it itself is linked with it,
@@ -109,8 +111,8 @@ $(SANITIZED)/%.o: %.c $(SANITIZED)/flags
 
 # Changes when the compiler or its flags do, so that objects are made anew.
 $(BUILD)/flags $(SANITIZED)/flags: FORCE
-	@$(PKG_CONFIG) --print-errors --exists $(PKGS) || \
-	 { echo "libraries are missing: 'make deps' installs them"; exit 1; }
+	@{ [ -e $@ ] && $(PKG_CONFIG) --exists $(PKGS); } 2>/dev/null || \
+	 CC='$(CC)' PKG_CONFIG='$(PKG_CONFIG)' CFLAGS='$(HEADERS)' packaging/deps missing
 	@mkdir -p $(@D)
 	@f='$(subst ','\'',$(CC) $(BASE_FLAGS) $(FLAGS))'; \
 	 echo "$$f" | cmp -s - $@ || echo "$$f" >$@

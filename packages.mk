@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The Debian packages that smtune needs, and their installation through apt.
-
-# To build and run.
-DEPS := gcc libc6-dev pkg-config libuv1-dev libyaml-dev libsqlite3-dev \
-        libgsl-dev libjansson-dev libpcre2-dev libopenblas-dev zlib1g-dev \
-        libcurl4-openssl-dev nettle-dev libmicrohttpd-dev dataset-fashion-mnist
+# The packages that smtune needs, and their installation. packaging/packages has
+# those to build and run, for each package manager; tests want Debian.
+DEPS = $(shell packaging/deps list apt)
 # To test as well.
 TEST_DEPS := g++ clang libclang-rt-dev clang-format clang-tidy cppcheck \
         universal-ctags gcovr mandoc shellcheck sqlite3 debootstrap \
@@ -18,12 +15,12 @@ SLURM_DEPS := slurmctld slurmd slurm-client munge slurmdbd slurmrestd \
         slurm-wlm-mysql-plugin slurm-wlm-jwt-plugin mariadb-server-core \
         mariadb-client-core curl
 # For tests in another release of Debian (tests/debian).
-DEBIAN_DEPS := make $(DEPS) $(SLURM_DEPS) $(filter-out clang% libclang% cppcheck \
+DEBIAN_DEPS = make $(DEPS) $(SLURM_DEPS) $(filter-out clang% libclang% cppcheck \
         universal-ctags gcovr shellcheck chromium% %selenium %torch debootstrap,$(TEST_DEPS)) \
         $(if $(filter sid,$(DEBIAN)),apptainer busybox-static)
 
-deps: ## install through apt what building needs
-	$(call apt,$(DEPS))
+deps: ## install what building needs (DRY=1: print how; WITH=apt|dnf|zypper|apk|pacman|conda)
+	@packaging/deps install $(WITH) $(if $(DRY),-n)
 deps-test: ## install through apt what building and testing need
 	$(call apt,$(DEPS) $(TEST_DEPS))
 	-$(call apt,$(SLURM_DEPS))

@@ -2,8 +2,10 @@
 """The Makefile on machines that lack things."""
 
 import os
+import re
 import shutil
 import subprocess
+import textwrap
 
 import pytest
 
@@ -27,13 +29,19 @@ def make(*words, path=None):
         env=env, capture_output=True, text=True, timeout=120)
 
 
+def script(folder, name, text):
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\n{textwrap.dedent(text)}\n")
+    (folder / name).chmod(0o755)
+
+
 @pytest.fixture
 def bare_path(tmp_path):
     """A PATH with no compiler, no pkg-config, no dpkg; and a fake apt-get."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for name in ("sh", "awk", "sed", "grep", "find", "mkdir", "echo", "cmp",
-                 "id", "env", "mv", "touch"):
+                 "id", "env", "mv", "touch", "tr", "dirname", "ls"):
         (folder / name).symlink_to(f"/usr/bin/{name}")
     scripts = {"apt-get": 'echo "apt-get $*"', "sudo": 'exec "$@"'}
     for name, command in scripts.items():
@@ -63,18 +71,102 @@ def test_missing_libraries_are_told(bare_path, tmp_path):
     result = make("all", f"BUILD={tmp_path}/b", f"SANITIZED={tmp_path}/s",
                   "CUDA=no", path=bare_path)
     assert result.returncode != 0
-    assert "'make deps' installs them" in result.stdout
+    said = result.stdout
+    assert "smtune cannot be built here without:" in said
+    rows = dict(re.findall(r"^  (\S.*?)  +(\S.*)$", said, re.MULTILINE))
+    assert rows["pkg-config"] == "pkg-config"
+    assert rows["sqlite3 3.26 or later"] == "libsqlite3-dev"
+    assert rows["<cblas.h>"] == "libopenblas-dev"
+    assert len(rows) == 13
+    assert "'make deps' installs them" in said
+
+
+def test_old_libraries_are_told(bare_path, tmp_path):
+    """With the version that is there; what is there is not in the list."""
+    script(bare_path, "pkg-config", """
+        case "$*" in
+        *--modversion*sqlite3*) echo 3.7.17 ;;
+        *--exists*sqlite3*) exit 1 ;;
+        esac""")
+    script(bare_path, "gcc", "exit 0")
+    result = make("all", f"BUILD={tmp_path}/b", "CUDA=no", path=bare_path)
+    assert result.returncode != 0
+    rows = [line for line in result.stdout.splitlines() if line[:2] == "  "]
+    assert [row.split("  ")[1] for row in rows] == [
+        "sqlite3 3.26 or later (there is 3.7.17)"]
 
 
 def test_deps_says_what_it_installs_and_installs_it(bare_path):
     result = make("deps", path=bare_path)
     assert result.returncode == 0, result.stderr
     said, update, install = result.stdout.splitlines()
-    assert said.startswith("These Debian packages are missing")
+    assert said.startswith("These packages are missing and will be installed "
+                           "through apt: ")
     assert "libuv1-dev" in said and "gcc" in said.split()
     assert update == "apt-get -q update"
     assert install.startswith("apt-get -q -y --no-install-recommends install ")
     assert said.split(": ")[1] == install.split(" install ")[1]
+
+
+def test_deps_tells_what_it_would_do(bare_path):
+    lines = make("deps", "DRY=1", path=bare_path).stdout.splitlines()
+    assert len(lines) == 3
+    assert lines[1].endswith("apt-get -q update")
+    assert " apt-get -q -y --no-install-recommends install gcc " in lines[2]
+    assert all(line.startswith("These packages") or "install" in line or
+               "update" in line for line in lines)
+
+
+# How each finds out that one package is there, and what it installs then.
+MANAGERS = [
+    ("dnf", "rpm", '[ "$3" = jansson-devel ]', "dnf -q -y install",
+     "jansson-devel", "libuv-devel"),
+    ("zypper", "rpm", '[ "$3" = libjansson-devel ]', "zypper -q -n install",
+     "libjansson-devel", "libnettle-devel"),
+    ("apk", "apk", '[ "$1 $3" = "info jansson-dev" ]', "apk add",
+     "jansson-dev", "yaml-dev"),
+    ("pacman", "pacman", '[ "$1 $2" = "-Qq jansson" ]',
+     "pacman -S --needed --noconfirm", "jansson", "cblas"),
+]
+
+
+@pytest.mark.parametrize("manager,asked,has,install,there,missing", MANAGERS,
+                         ids=[row[0] for row in MANAGERS])
+def test_deps_elsewhere(bare_path, manager, asked, has, install, there,
+                        missing):
+    (bare_path / "apt-get").unlink()
+    script(bare_path, manager, f'echo "{manager} $*"')
+    script(bare_path, asked, f"""
+        {has} && exit
+        case "$1" in -Qq | info | -q) exit 1 ;; esac
+        echo "{manager} $*"
+        """)
+    result = make("deps", path=bare_path)
+    assert result.returncode == 0, result.stderr
+    said, done = result.stdout.splitlines()
+    assert done.startswith(install + " ")
+    assert missing in done.split() and there not in done.split()
+    assert said.endswith("through " + manager + ": " +
+                         done.removeprefix(install + " "))
+
+
+def test_deps_of_conda(bare_path, tmp_path, monkeypatch):
+    """Without root, and asked for by name where apt is there as well."""
+    meta = tmp_path / "env/conda-meta"
+    meta.mkdir(parents=True)
+    (meta / "jansson-2.14-h1.json").touch()
+    monkeypatch.setenv("CONDA_PREFIX", str(meta.parent))
+    script(bare_path, "mamba", 'echo "mamba $*"')
+    said, done = make("deps", "WITH=conda",
+                      path=bare_path).stdout.splitlines()
+    assert said.startswith("These packages are missing and will be installed "
+                           "through conda: c-compiler ")
+    words = done.split()
+    assert words[:5] == ["mamba", "install", "-y", "-c", "conda-forge"]
+    assert "openblas" in words and "jansson" not in words
+    result = make("deps", "WITH=brew", path=bare_path)
+    assert result.returncode != 0
+    assert "no package manager 'brew'" in result.stderr
 
 
 def test_deps_is_quiet_where_all_is_there():
