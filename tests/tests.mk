@@ -129,6 +129,13 @@ check-slurm: $(PROGS:%=$(TESTED)/%) $(FAULT_PROGS) ## tests on a real cluster of
 	@$(PYTEST) -n $$(($(if $(filter san,$(ON)),2,3) * $$(nproc))) $(RERUN) $(call CHOICE,slurm)
 endif
 
+# tests/portable says what is done there. UNIT=1: the unit tests as well.
+PORTABLE := bullseye
+check-portable: ## build in older releases of Debian and run commands there (DEBIAN=one, UNIT=1)
+	@for release in $(or $(DEBIAN),$(PORTABLE)); do \
+	 tests/contain tests/portable $$release || { \
+	 [ $$? = 77 ] && echo "NOTHING IS TESTED ON DEBIAN $$release HERE"; exit; }; done
+
 check-browser: $(PROGS:%=$(TESTED)/%) $(E2E_PROGS) ## tests of the dashboard in Chromium (T=name: one)
 	@$(PYTEST) -n 2 $(RERUN) $(call CHOICE,browser)
 
@@ -213,6 +220,6 @@ branches-run: $(UNIT) $(PROGS:%=$(SANITIZED)/%) $(SANITIZED)/sim $(FAULT_PROGS_S
 	@tests/branches $(SANITIZED)/branches.json
 
 .PHONY: check check-quick check-all check-build check-unit check-e2e check-slurm \
-        check-browser pictures fault sim soak fuzz check-fuzz fuzz-fixed fuzz-build \
+        check-browser check-portable pictures fault sim soak fuzz check-fuzz fuzz-fixed fuzz-build \
         fuzz-programs compile-flags lint check-lint format coverage branches \
         branches-run
