@@ -22,7 +22,7 @@ WARN  := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Wformat=2 \
          -Wmissing-prototypes -Wold-style-definition -Wimplicit-fallthrough \
          -Wswitch-enum -Wnull-dereference -Wdouble-promotion \
          $(if $(WERROR),-Werror) \
-         $(if $(findstring clang,$(CC)),-Wno-double-promotion \
+         $(if $(findstring clang,$(CC)),-Wno-unknown-warning-option -Wno-double-promotion \
          -Wno-format-nonliteral -Wno-string-concatenation \
          -Wno-missing-field-initializers)
 CFLAGS ?= -O2 -g -D_FORTIFY_SOURCE=2

@@ -129,9 +129,9 @@ check-slurm: $(PROGS:%=$(TESTED)/%) $(FAULT_PROGS) ## tests on a real cluster of
 	@$(PYTEST) -n $$(($(if $(filter san,$(ON)),2,3) * $$(nproc))) $(RERUN) $(call CHOICE,slurm)
 endif
 
-# tests/portable says what is done there. UNIT=1: the unit tests as well.
+# tests/portable says what is done there.
 PORTABLE := bullseye
-check-portable: ## build in older releases of Debian and run commands there (DEBIAN=one, UNIT=1)
+check-portable: ## build in older releases of Debian and run commands there (DEBIAN=one)
 	@for release in $(or $(DEBIAN),$(PORTABLE)); do \
 	 tests/contain tests/portable $$release || { \
 	 [ $$? = 77 ] && echo "NOTHING IS TESTED ON DEBIAN $$release HERE"; exit; }; done

@@ -8,6 +8,7 @@
 #include "orchestrator/run/revision.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 #include <uv.h>
 
 #include "base/clock.h"

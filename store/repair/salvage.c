@@ -150,16 +150,26 @@ static void add_line(struct buf *list, const char *text)
     buf_add(list, text, strlen(text) + 1);
 }
 
+/* pragma_table_list, which says it, came with SQLite 3.37. */
+static bool has_rowid(sqlite3 *db, const char *name)
+{
+    char *sql = mem_printf("SELECT rowid FROM \"%s\"", name);
+    sqlite3_stmt *statement = NULL;
+    bool has = sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK;
+
+    sqlite3_finalize(statement);
+    free(sql);
+    return has;
+}
+
 /* The first column of the primary key where there is no rowid. */
 static void find_key(sqlite3 *db, const char *name, struct buf *key)
 {
-    each_text(db,
-              "SELECT i.name FROM pragma_table_info(?1) AS i"
-              " JOIN pragma_table_list(?1) AS l"
-              " WHERE l.wr AND l.schema = 'main' AND i.pk = 1",
-              name, add_column, key);
-    if (key->length == 0)
+    if (has_rowid(db, name))
         buf_add_string(key, "rowid");
+    else
+        each_text(db, "SELECT name FROM pragma_table_info(?1) WHERE pk = 1",
+                  name, add_column, key);
 }
 
 static bool table_open(struct table *table, struct reading *reading,
