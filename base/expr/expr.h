@@ -32,6 +32,9 @@ struct expr_table {
      * template list, in this order; NULL: it has no such words. */
     const size_t *arguments;
     size_t argument_count;
+    /* Of the first table: 1 + the column with the folder for the lists of
+     * ${{ files(...) }}; 0: its templates have none. */
+    size_t directory;
 };
 
 /* NULL with ERR_FAILED: no memory for the evaluator. */

@@ -165,11 +165,15 @@ static int expand_part(const struct template *template, const struct part *part,
     }
     if (expr_eval(part->expr, values, &value, err) < 0)
         return -1;
+    if (part->files != FILES_NONE && !value_is_null(&value))
+        template_print_files(template, part, &value, values, &printed);
+    else
+        value_print_argument(&value, &printed);
     if (template->mode != TEMPLATE_SHELL) {
-        value_print_argument(&value, out);
+        buf_add_string(out, buf_text(&printed));
+        buf_clear(&printed);
         return 0;
     }
-    value_print_argument(&value, &printed);
     shell_quote(buf_text(&printed), out);
     buf_clear(&printed);
     return 0;

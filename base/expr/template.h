@@ -37,6 +37,11 @@ struct buf;
  * with --NAME alone where the value is true and nothing where it is false, and
  * ${{ overrides }} for NAME=VALUE, quoted for Hydra.
  *
+ * ${{ files(EXPRESSION) }} is the path of a file that lists the values of a
+ * JSON list, or what else the expression gives, a line each, and
+ * ${{ files0(EXPRESSION) }} of one with a NUL behind each. The name of the file
+ * depends on the value alone; template_each_files() has what is in it.
+ *
  * `$${{` stands for a literal `${{`.
  */
 enum template_mode { TEMPLATE_WORDS, TEMPLATE_SHELL, TEMPLATE_TEXT };
@@ -68,6 +73,19 @@ const char *template_source(const struct template *template);
 
 /* Whether any of its expressions reads column `index` (of all tables'). */
 bool template_uses(const struct template *template, size_t index);
+
+/* Whether ${{ files() }} or ${{ files0() }} is in it. */
+bool template_has_files(const struct template *template);
+
+/* A file for ${{ files() }}, or files0() where it has NULs; `text` is the value
+ * in full. -1 with an error stops. */
+typedef int template_files_fn(void *user, const char *path, const char *text,
+                              bool has_nuls, struct err *err);
+
+/* Those of all parts whose value is not null. -1 where one says so, or an
+ * expression fails. */
+int template_each_files(struct template *template, const struct value *values,
+                        template_files_fn *each, void *user, struct err *err);
 
 /* WORDS: a NULL-ended vector, freed with words_free. */
 char **template_expand_words(struct template *template,

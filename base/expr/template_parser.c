@@ -39,8 +39,7 @@ static struct part *add_part(struct template *template)
     template->parts =
         mem_grow(template->parts, template->part_count,
                  &template->part_capacity, sizeof(*template->parts));
-    template->parts[template->part_count] =
-        (struct part){NULL, NULL, LIST_NONE};
+    template->parts[template->part_count] = (struct part){.literal = NULL};
     return &template->parts[template->part_count++];
 }
 
@@ -193,7 +192,9 @@ static int take_list(struct parser *p, enum template_list list, const char *end)
 
 /* ---- expressions ---- */
 
-static int compile(struct parser *p, const char *start, const char *end)
+/* From start to end; p->at goes behind the }} at `close`. */
+static int compile(struct parser *p, const char *start, const char *end,
+                   const char *close)
 {
     char *text = mem_copy_bytes(start, (size_t)(end - start));
     struct err why;
@@ -208,14 +209,75 @@ static int compile(struct parser *p, const char *start, const char *end)
     template_begin_word(p);
     template_end_literal(p);
     add_part(p->template)->expr = expr;
-    p->at = end + strlen("}}");
+    p->at = close + strlen("}}");
     return 0;
+}
+
+/* ---- lists of files ---- */
+
+static const char *skip_blanks(const char *at)
+{
+    return at + strspn(at, " \t\r\n");
+}
+
+/* Whether NAME( is there; *inside is behind it. */
+static bool calls(const char *at, const char *name, const char **inside)
+{
+    size_t length = strlen(name);
+
+    if (strncmp(at, name, length) != 0)
+        return false;
+    at = skip_blanks(at + length);
+    *inside = at + 1;
+    return *at == '(';
+}
+
+/* The ) of what begins behind a (, before `end`; NULL: there is none. */
+static const char *closing(const char *at, const char *end)
+{
+    size_t depth = 1;
+    char quote = 0;
+
+    for (; at < end; at++) {
+        if (quote != 0)
+            quote = *at == quote ? 0 : quote;
+        else if (*at == '\'' || *at == '"')
+            quote = *at;
+        else if (*at == '(')
+            depth++;
+        else if (*at == ')' && --depth == 0)
+            return at;
+    }
+    return NULL;
+}
+
+static int take_files(struct parser *p, enum template_files files,
+                      const char *inside, const char *close)
+{
+    const char *name = files == FILES_NULS ? "files0()" : "files()";
+    const char *end = closing(inside, close);
+
+    if (p->table_count == 0 || p->tables[0].directory == 0)
+        err_set(p->err, ERR_FILE,
+                "'%s' is only allowed in the steps of a workflow", name);
+    else if (end == NULL || skip_blanks(end + 1) != close)
+        err_set(p->err, ERR_FILE,
+                "'%s' must be all of a ${{ }}: put text before or behind it",
+                name);
+    else if (compile(p, inside, end, close) != 0)
+        return -1;
+    else {
+        p->template->directory = p->tables[0].directory - 1;
+        p->template->parts[p->template->part_count - 1].files = files;
+        return 0;
+    }
+    return template_place(p, p->at);
 }
 
 int template_expression(struct parser *p)
 {
     const char *start = p->at + strlen("${{");
-    const char *end = expression_end(start);
+    const char *end = expression_end(start), *inside;
     enum template_list list;
 
     if (end == NULL) {
@@ -228,6 +290,11 @@ int template_expression(struct parser *p)
     }
     p->template->expr_count++;
     list = find_list(p, start, end);
-    return list != LIST_NONE ? take_list(p, list, end + strlen("}}"))
-                             : compile(p, start, end);
+    if (list != LIST_NONE)
+        return take_list(p, list, end + strlen("}}"));
+    if (calls(skip_blanks(start), "files", &inside))
+        return take_files(p, FILES_LINES, inside, end);
+    if (calls(skip_blanks(start), "files0", &inside))
+        return take_files(p, FILES_NULS, inside, end);
+    return compile(p, start, end, end);
 }

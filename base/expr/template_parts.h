@@ -21,11 +21,18 @@ enum template_list {
     LIST_OVERRIDES, /* NAME=VALUE */
 };
 
-/* One of the three is set. */
+enum template_files {
+    FILES_NONE,
+    FILES_LINES, /* files(): a path a line */
+    FILES_NULS   /* files0(): a NUL behind each */
+};
+
+/* One of the first three is set. */
 struct part {
     char *literal;
     struct expr *expr;
     enum template_list list;
+    enum template_files files; /* the expression is what the file lists */
 };
 
 /* What remains of a script's word whose value is null. */
@@ -61,11 +68,17 @@ struct template
     size_t word_count, word_capacity;
     struct template_argument *arguments; /* NULL: no part is a list */
     size_t argument_count;
+    size_t directory; /* column with the folder of lists, if a part has one */
 };
 
 /* Whether a word, which has no template in it, reads as an option that takes a
  * value in the next word: --name, -n; not --name=1, -1, - and --. */
 bool template_is_option(const char *word);
+
+/* Adds the path of the file for that value of a part with `files`. */
+void template_print_files(const struct template *template,
+                          const struct part *part, const struct value *value,
+                          const struct value *values, struct buf *out);
 
 /* Adds the words that a list of arguments comes to. */
 void template_list_arguments(const struct template *template,

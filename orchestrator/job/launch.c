@@ -12,6 +12,7 @@
 #include "executors/attempt/shim_path.h"
 #include "orchestrator/job/channels.h"
 #include "orchestrator/job/env_list.h"
+#include "orchestrator/job/file_lists.h"
 #include "orchestrator/job/launch_env.h"
 #include "orchestrator/job/trial_files.h"
 #include "orchestrator/spec/command/shebang.h"
@@ -332,6 +333,12 @@ static int fill(struct launch *launch, const struct launch_site *site,
         return -1;
     if (expand(launch, order, values, err) != 0)
         return refuse_values(err);
+    if (order->words == NULL &&
+        file_lists_write(order->task, values,
+                         &(struct file_lists_site){work_directory(launch, site),
+                                                   order->allows_empty},
+                         err) != 0)
+        return -1;
     if (put_container(launch, site, order, values, err) != 0)
         return -1;
     return write_script(launch, err);

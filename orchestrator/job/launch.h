@@ -43,6 +43,7 @@ struct launch_order {
     const char *name;       /* of the job for people; NULL: its number */
     int64_t resource;       /* up to which it runs, 0: to an end of its own */
     bool inherits;          /* as in struct workspace_order */
+    bool allows_empty;      /* lists of ${{ files() }} without a path */
     struct job_copy copy;   /* of the step */
     const struct job_spec *task;
     const struct resources *resources;

@@ -36,6 +36,11 @@ struct template *job_spec_build_text(struct job_spec_build *t,
     if (template == NULL) {
         err_prefix(&err, "%s", label);
         build_add_error(t->build, node, &err);
+    } else if (template_has_files(template) && !t->allows_files) {
+        diags_add(t->build->diags, node->place, NULL,
+                  "%s: 'files()' is only allowed in 'command', 'shell' and "
+                  "'env'",
+                  label);
     }
     return template;
 }

@@ -17,6 +17,7 @@ struct job_spec_build {
     struct diag_place place; /* of the map, for what is in none of its keys */
     const struct expr_table *tables; /* of templates; NULL: none is read */
     size_t table_count;
+    bool allows_files; /* ${{ files() }} in what is read now */
     /* Called with each template before it is compiled; may give it more
      * tables, behind those there are. Not 0: it is wrong, and was told. NULL:
      * nothing is to be done. */

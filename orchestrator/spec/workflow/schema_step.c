@@ -321,7 +321,10 @@ const struct schema_key workflow_step_keys[] = {
                "a value is never more than one word. A word whose template "
                "is null is left out; where the template is a name, so is "
                "an option before it. ${{ flag('--NAME', CONDITION) }} is a "
-               "flag. A list contains words that are split already.",
+               "flag. ${{ files(STEP.NAME) }} is the path of a file that "
+               "lists the paths of a list or a pattern, one in a line; "
+               "files0() ends each with a NUL. A list contains words that "
+               "are split already.",
         .example = "./train --epochs ${{ epochs }}",
     },
     {
@@ -583,8 +586,8 @@ const struct schema_key workflow_step_keys[] = {
             "Whether the step accepts a matrix axis without a value: a "
             "pattern that matches nothing, or an empty list. Otherwise it "
             "fails. It also accepts a pattern that matches nothing among "
-            "the inputs of its cache, and that a file which the step made is "
-            "missing when --from or --only reuses its results.",
+            "the inputs of its cache or in files(), and that a file which the "
+            "step made is missing when --from or --only reuses its results.",
         .fallback = "false",
         .example = "true",
     },

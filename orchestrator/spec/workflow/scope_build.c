@@ -51,11 +51,20 @@ static struct plain begin(struct workflow_build *w, size_t room)
 
 static void end(struct scope *scope, const struct plain *plain)
 {
+    size_t directory = 0;
+
+    while (directory < plain->count &&
+           (plain->columns[directory].kind != COLUMN_OWN ||
+            plain->columns[directory].index != OWN_DIR))
+        directory++;
     scope->columns = plain->columns;
     scope->count = plain->count;
     scope->tables = mem_array(1, sizeof(*scope->tables));
-    scope->tables[0] = (struct expr_table){.columns = plain->names,
-                                           .column_count = plain->count};
+    scope->tables[0] = (struct expr_table){
+        .columns = plain->names,
+        .column_count = plain->count,
+        .directory = directory < plain->count ? directory + 1 : 0,
+    };
     scope->table_count = 1;
 }
 

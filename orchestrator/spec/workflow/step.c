@@ -391,16 +391,18 @@ static void build_task(struct step_build *s)
     s->step->environment = conf_get(map, "env");
     s->step->container = conf_get(map, "container");
     s->step->resources = conf_get(map, "resources");
+    s->task.allows_files = true;
     if (command != NULL && shell != NULL)
         job_spec_build_interpreter(&s->task, command, shell);
     else if (command != NULL)
         job_spec_build_command(&s->task, command, false);
     else if (shell != NULL)
         job_spec_build_command(&s->task, shell, true);
+    job_spec_build_environment(&s->task, conf_get(map, "env"));
+    s->task.allows_files = false;
     job_spec_build_workdir(&s->task, conf_get(map, "workdir"));
     job_spec_build_setup(&s->task, conf_get(map, "setup"));
     job_spec_build_container(&s->task, map);
-    job_spec_build_environment(&s->task, conf_get(map, "env"));
     build_channels(s);
     build_metrics(s);
     s->task.task->has_tty = conf_read_bool(map, "tty", false);
