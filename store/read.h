@@ -122,6 +122,7 @@ struct trial_query {
     const char *state; /* NULL: all */
     const char *tag;   /* NULL: with any, or none */
     int64_t number;    /* 0: all */
+    int64_t of_step;   /* 1 + the place of a step; 0: of all */
     int64_t limit;     /* 0: none */
     bool results_only; /* no params, and none of attempts, and it is not said
                           what was reached: much quicker */
@@ -188,6 +189,7 @@ struct cached_row {
     const char *run; /* the run's name */
     const char *outputs;
     int64_t ended_ms;
+    int64_t temps_removed_ms; /* 0: they were not */
 };
 
 /* Those that succeeded with a cache key since then, by themselves, the newest

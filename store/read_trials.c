@@ -36,7 +36,8 @@
 #define OF_QUERY                                                               \
     " AND (?2 IS NULL OR job.state = ?2) AND job.number BETWEEN ?3 AND ?4"     \
     " AND (?6 IS NULL OR (job.tags IS NOT NULL AND EXISTS"                     \
-    "   (SELECT 1 FROM json_each(job.tags) WHERE value = ?6)))"
+    "   (SELECT 1 FROM json_each(job.tags) WHERE value = ?6)))"                \
+    " AND (?7 IS NULL OR job.step = ?7)"
 
 #define BY_VALUE                                                               \
     SELECT_JOBS "job_value AS v JOIN job ON job.id = v.job_id"                 \
@@ -242,6 +243,7 @@ static int read_jobs(struct reading *reading, const char *sql)
         value_int(query->number == 0 ? INT64_MAX : query->number),
         value_bool(query->results_only),
         value_text(query->tag),
+        int_unless(query->of_step - 1, -1),
     };
     sqlite3_stmt *jobs = store_query(reading->store, sql, bounds,
                                      ARRAY_LEN(bounds), reading->err);

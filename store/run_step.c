@@ -140,6 +140,7 @@ static int each_cached(struct store *store, sqlite3_stmt *statement,
             .run = store_column_text(statement, 2),
             .outputs = store_column_text(statement, 3),
             .ended_ms = sqlite3_column_int64(statement, 4),
+            .temps_removed_ms = sqlite3_column_int64(statement, 5),
         };
 
         result = row(user, &cached);
@@ -151,7 +152,8 @@ static int each_cached(struct store *store, sqlite3_stmt *statement,
 }
 
 #define SELECT_CACHED                                                          \
-    "SELECT job.id, job.number, run.name, job.outputs, job.ended_ms"           \
+    "SELECT job.id, job.number, run.name, job.outputs, job.ended_ms,"          \
+    " job.temps_removed_ms"                                                    \
     " FROM job JOIN run ON run.id = job.run_id"
 
 int store_each_cached(struct store *store, const char *key, int64_t since_ms,

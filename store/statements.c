@@ -83,7 +83,10 @@ static const char *const texts[STATEMENT_COUNT] = {
                    " started_ms = NULL, ended_ms = NULL, due_ms = NULL,"
                    " violation = 0, told = NULL, resource = NULL,"
                    " outputs = NULL, cache_key = NULL, cached_from = NULL,"
-                   " cancel_asked = NULL WHERE id = ?1",
+                   " cancel_asked = NULL, temps_removed_ms = NULL"
+                   " WHERE id = ?1",
+    [SET_TEMPS_REMOVED] =
+        "UPDATE job SET temps_removed_ms = ?3 WHERE id = ?1 AND run_id = ?2",
     [ASK_CANCEL] = "UPDATE job SET cancel_asked = 1 WHERE id = ?1",
     [INSERT_SUPERSEDED_RESULT] =
         INSERT_ROW_OF_RUN("superseded_result", SUPERSEDED_COLUMNS),

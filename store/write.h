@@ -174,6 +174,25 @@ struct job_change {
 int store_change_job(struct store *store, const struct job_change *change,
                      struct err *err);
 
+/* What became of a job's temporary outputs, as absolute paths. */
+struct temps_removed {
+    int64_t run, job;
+    const char *const *removed; /* [removed_count], those that were gone, too */
+    size_t removed_count;
+    const char *const *kept; /* [kept_count] that cannot be removed */
+    size_t kept_count;
+    int64_t time_ms;
+};
+
+/* They are gone from the disk. Event "temps_removed". */
+int store_set_temps_removed(struct store *store,
+                            const struct temps_removed *temps, struct err *err);
+
+/* Whether the result of a job, or the one that it took over, is that of a job
+ * in another run that is running: 1, 0, or -1. */
+int store_is_shared(struct store *store, int64_t run, int64_t job,
+                    struct err *err);
+
 /* Its user ends the job alone. Event "cancel_asked". */
 int store_ask_cancel(struct store *store, int64_t run, int64_t job,
                      int64_t time_ms, struct err *err);

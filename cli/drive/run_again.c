@@ -33,8 +33,10 @@ struct planning {
     const struct workflow *workflow;
     const char *run_name;                          /* the earlier one's */
     bool *has_results, *changed, *before, *behind; /* [step_count] */
-    char **gone; /* [step_count] a file that it made and that is missing, or
-                    NULL */
+    char **gone;   /* [step_count] a file that it made and that is missing, or
+                      NULL */
+    bool *is_temp; /* [step_count] a temporary one is missing, and no other */
+    bool *again;   /* [step_count] it runs again for that */
     int64_t *steps_of, *first_of; /* [earlier_count] of the earlier run's steps:
                                      the step of this file, or -1, and the
                                      number of its first job that counts */
@@ -86,9 +88,12 @@ static int on_job(void *user, const struct trial_row *row)
         const char *path =
             json_string_value(json_object_get(outputs, step->outputs[i].name));
 
-        if (step->outputs[i].kind == OUTPUT_FILE && path != NULL &&
-            !fs_exists(path))
-            *gone = mem_copy_string(path);
+        if (step->outputs[i].kind != OUTPUT_FILE || path == NULL ||
+            fs_exists(path))
+            continue;
+        *gone = mem_copy_string(path);
+        planning->is_temp[planning->steps_of[row->step]] =
+            step->outputs[i].is_temp;
     }
     json_decref(outputs);
     return 0;
@@ -142,13 +147,44 @@ static bool is_used(const struct planning *planning, size_t step)
     const struct flow_step *flows = planning->workflow->flow_steps;
 
     for (size_t i = 0; i < planning->workflow->step_count; i++) {
-        if (i != planning->asked && (planning->is_only || !planning->behind[i]))
+        if (i != planning->asked && !planning->again[i] &&
+            (planning->is_only || !planning->behind[i]))
             continue;
         if (is_among(step, flows[i].needs, flows[i].need_count) ||
             is_among(step, flows[i].reads, flows[i].read_count))
             return true;
     }
     return false;
+}
+
+/* Whether a temporary output of the step is missing that a step which runs
+ * uses. */
+static bool lacks_temp(const struct planning *planning, size_t step)
+{
+    return planning->gone[step] != NULL && planning->is_temp[step] &&
+           !planning->again[step] && !planning->behind[step] &&
+           step != planning->asked && is_used(planning, step);
+}
+
+/* Steps whose temporary outputs are gone run again, where a step needs them:
+ * and those before them, in turn. */
+static void find_again(struct planning *planning)
+{
+    const struct workflow *workflow = planning->workflow;
+    bool has_more = !planning->is_only;
+
+    while (has_more) {
+        has_more = false;
+        for (size_t i = workflow->step_count; i-- > 0;) {
+            if (!lacks_temp(planning, i))
+                continue;
+            planning->again[i] = has_more = true;
+            fprintf(stderr,
+                    "smtune: step '%s' runs again: its temporary output '%s' "
+                    "was removed\n",
+                    workflow->steps[i].name, planning->gone[i]);
+        }
+    }
 }
 
 /* What a step made that will run no more, and others use, must be there, unless
@@ -162,7 +198,7 @@ static int check_files(const struct planning *planning)
 
         if (planning->gone[i] == NULL || planning->changed[i] ||
             !planning->has_results[i] || planning->behind[i] ||
-            i == planning->asked || !is_used(planning, i))
+            planning->again[i] || i == planning->asked || !is_used(planning, i))
             continue;
         if (!step->allows_empty)
             return err_set(planning->err, ERR_BUSY,
@@ -229,7 +265,7 @@ static char *make_word(const struct planning *planning, int64_t run,
 
     for (size_t i = 0; i < workflow->step_count; i++) {
         if (i != step && !planning->behind[i] && planning->has_results[i] &&
-            !planning->changed[i])
+            !planning->changed[i] && !planning->again[i])
             json_array_append_new(steps,
                                   json_from_text(workflow->steps[i].name));
     }
@@ -265,6 +301,7 @@ static char *plan(struct planning *planning, struct store *store,
                                 planning->err) != 0)
         return NULL;
     spread_changes(planning);
+    find_again(planning);
     if (check_before(planning, workflow->steps[step].name) != 0 ||
         check_files(planning) != 0)
         return NULL;
@@ -320,12 +357,16 @@ char *run_again_plan(const struct cli *cli, const struct spec *spec,
     planning.before = mem_array(count, sizeof(bool));
     planning.behind = mem_array(count, sizeof(bool));
     planning.gone = mem_array(count, sizeof(char *));
+    planning.is_temp = mem_array(count, sizeof(bool));
+    planning.again = mem_array(count, sizeof(bool));
     word =
         find_and_plan(&planning, cli, spec, (size_t)step, again->only != NULL);
     free(planning.has_results);
     free(planning.changed);
     free(planning.before);
     free(planning.behind);
+    free(planning.is_temp);
+    free(planning.again);
     for (size_t i = 0; i < count; i++)
         free(planning.gone[i]);
     free(planning.gone);

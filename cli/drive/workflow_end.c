@@ -44,6 +44,7 @@ struct ending {
     json_t **gave;      /* [steps.list.count] of a step's job, or of its copies
                            a list; NULL: nothing */
     char **warnings;    /* [steps.list.count] of the cache; NULL: none */
+    bool *has_temps;    /* [steps.list.count] that were not removed */
     json_t *outputs;    /* the workflow's own, or NULL */
     char *first_failed; /* a job's name, or NULL */
     struct err *err;
@@ -63,6 +64,16 @@ static void keep_warning(const struct ending *ending,
         *warning = mem_copy_string(text);
 }
 
+/* Temporary outputs that a retry may need. */
+static void note_temps(const struct ending *ending, const struct trial_row *job)
+{
+    const struct workflow *workflow = ending->steps.spec.workflow;
+
+    if (workflow != NULL &&
+        workflow->steps[job->step].has_temps && job->temps_removed_ms == 0)
+        ending->has_temps[job->step] = true;
+}
+
 static int take_outputs(void *user, const struct trial_row *job)
 {
     struct ending *ending = user;
@@ -78,6 +89,7 @@ static int take_outputs(void *user, const struct trial_row *job)
         return 0;
     }
     keep_warning(ending, job, outputs);
+    note_temps(ending, job);
     json_object_del(outputs, CACHE_HASHES);
     json_object_del(outputs, CACHE_PARTS);
     json_object_del(outputs, CACHE_NOTE);
@@ -112,6 +124,7 @@ static int load(struct ending *ending)
         return -1;
     ending->gave = mem_array(ending->steps.list.count, sizeof(json_t *));
     ending->warnings = mem_array(ending->steps.list.count, sizeof(char *));
+    ending->has_temps = mem_array(ending->steps.list.count, sizeof(bool));
     if (store_each_trial(view->store, &query, take_outputs, ending,
                          ending->err) != 0)
         return -1;
@@ -132,6 +145,7 @@ static void clear(struct ending *ending)
          i++)
         free(ending->warnings[i]);
     free(ending->warnings);
+    free(ending->has_temps);
     free(ending->gave);
     json_decref(ending->outputs);
     run_steps_clear(&ending->steps);
@@ -287,6 +301,11 @@ static void print_warnings(const struct ending *ending)
         if (ending->warnings[i] != NULL)
             fprintf(stderr, "smtune: warning: step '%s': %s\n",
                     ending->steps.list.lines[i].name, ending->warnings[i]);
+        if (ending->has_temps[i])
+            fprintf(stderr,
+                    "smtune: step '%s': its temporary outputs stay, because a "
+                    "retry or another run may need them\n",
+                    ending->steps.list.lines[i].name);
     }
 }
 

@@ -71,6 +71,8 @@ static void close_session(struct engine *engine)
     engine->cache = NULL;
     sharing_destroy(engine->sharing);
     engine->sharing = NULL;
+    temp_files_destroy(engine->temp_files);
+    engine->temp_files = NULL;
     for (size_t i = 0; i < engine->executor_count; i++)
         executor_destroy(engine->executors[i], on_executor_gone, NULL);
 }

@@ -19,6 +19,7 @@
 #include "orchestrator/engine/edit.h"
 #include "orchestrator/engine/ending.h"
 #include "orchestrator/engine/report.h"
+#include "orchestrator/engine/source/temps.h"
 #include "orchestrator/engine/status_json.h"
 #include "orchestrator/engine/submit.h"
 #include "orchestrator/engine/turn.h"
@@ -429,7 +430,8 @@ static json_t *on_edit(struct engine *engine, const json_t *request,
         engine->wind_up.phase != PHASE_RUNNING ||
         engine->wind_up.is_beyond_budget)
         return refuse(engine);
-    if (engine_edit(engine, request, &again, &err) != 0)
+    if (engine_check_removals(engine, &err) != 0 ||
+        engine_edit(engine, request, &again, &err) != 0)
         return control_error(&err);
     reply = ok();
     json_object_set_new(reply, "again", json_integer(again.jobs));

@@ -62,6 +62,7 @@ bool engine_commit_now(struct engine *engine)
     engine_cancel_given_up(engine);
     if (engine->notifier != NULL)
         notifier_send(engine->notifier);
+    engine->source->committed(engine);
     engine_check_budget(engine);
     engine_submit(engine);
     return true;

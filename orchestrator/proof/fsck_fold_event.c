@@ -344,9 +344,10 @@ static void job_reopened(struct fsck_fold *fold, struct fsck_fold_row *row,
                          const json_t *detail)
 {
     static const enum job_cell nulled[] = {
-        JOB_CELL_STARTED_MS, JOB_CELL_TOLD,        JOB_CELL_VALUES,
-        JOB_CELL_OUTCOMES,   JOB_CELL_RESOURCE,    JOB_CELL_OUTPUTS,
-        JOB_CELL_CACHE_KEY,  JOB_CELL_CACHED_FROM, JOB_CELL_CANCEL_ASKED};
+        JOB_CELL_STARTED_MS,      JOB_CELL_TOLD,        JOB_CELL_VALUES,
+        JOB_CELL_OUTCOMES,        JOB_CELL_RESOURCE,    JOB_CELL_OUTPUTS,
+        JOB_CELL_CACHE_KEY,       JOB_CELL_CACHED_FROM, JOB_CELL_CANCEL_ASKED,
+        JOB_CELL_TEMPS_REMOVED_MS};
     const struct value *place = &row->cells[JOB_CELL_TOLD];
     int64_t told = json_integer_value(json_object_get(detail, "superseded"));
 
@@ -428,6 +429,25 @@ static void job_event(struct fsck_fold *fold, enum job_event event,
         check_step(fold, row);
     next_state(fold, row, event, fsck_fold_text_of(detail, "state"));
     check_told(fold, detail);
+}
+
+static void temps_removed(struct fsck_fold *fold, json_t *detail)
+{
+    struct fsck_fold_row *row =
+        fsck_fold_find(fold, IMAGE_JOB, fold->event->job);
+
+    (void)detail;
+    if (row == NULL) {
+        fsck_fold_complain(fold, "the job was never created");
+        return;
+    }
+    if (strcmp(row->cells[JOB_CELL_STATE].text,
+               job_state_names[JOB_SUCCEEDED]) != 0)
+        fsck_fold_complain(fold,
+                           "its temporary outputs were removed while it was %s",
+                           row->cells[JOB_CELL_STATE].text);
+    fsck_fold_set(row, JOB_CELL_TEMPS_REMOVED_MS,
+                  value_int(fold->event->time_ms));
 }
 
 static void job_observed(struct fsck_fold *fold, json_t *detail)
@@ -581,6 +601,7 @@ static const struct handler {
     {"revision_changed", run_revision},
     {"time_used_up", only_tells},
     {"cancel_asked", fsck_fold_cancel_asked},
+    {"temps_removed", temps_removed},
     {"edited", run_edited},
 };
 

@@ -159,8 +159,17 @@ static struct flow_next next_end(struct proving *proving)
 static void note_state(struct proving *proving, size_t step,
                        enum flow_state state)
 {
+    if (proving->records == NULL)
+        return;
+    proving->records[step].state = state;
+    proving->records[step].is_cut_off = false;
+}
+
+static void note_cut_off(struct proving *proving, size_t step)
+{
+    temps_cut_off(proving->steps->temps, step);
     if (proving->records != NULL)
-        proving->records[step].state = state;
+        proving->records[step].is_cut_off = true;
 }
 
 static void note_begin(struct proving *proving, size_t step,
@@ -309,7 +318,6 @@ static int step_skipped(struct proving *proving, size_t step,
     const struct flow_next next = next_end(proving);
     bool is_wanted;
 
-    (void)detail;
     if (next.step != step ||
         (next.kind != FLOW_BEGIN && next.kind != FLOW_SKIP))
         return next_differs(proving, NULL, "it was skipped", &next);
@@ -320,6 +328,8 @@ static int step_skipped(struct proving *proving, size_t step,
                       "it was skipped, but its condition is not false");
     steps_skip(proving->steps, step);
     note_state(proving, step, FLOW_SKIPPED);
+    if (is_same(detail_string(detail, "reason"), STEPS_CUT_OFF))
+        note_cut_off(proving, step);
     return 0;
 }
 
@@ -547,6 +557,24 @@ static int job_reopened(struct proving *proving, struct flow_job *job)
     return 0;
 }
 
+/* Nothing could need them any more. */
+static int temps_removed(struct proving *proving, const struct flow_job *job)
+{
+    const char *name = name_of(proving, job->step);
+    size_t open;
+
+    if (!proving->workflow->steps[job->step].has_temps)
+        return differ(proving, job, "step '%s' has no temporary output", name);
+    open = temps_wait_for(proving->steps->temps, job->step);
+    if (open != SIZE_MAX)
+        return differ(proving, job,
+                      "its temporary outputs were removed, but step '%s' may "
+                      "need them",
+                      name_of(proving, open));
+    proving->proof->proved++;
+    return 0;
+}
+
 static int on_job_event(struct proving *proving, const json_t *detail)
 {
     struct flow_job *job = find_job(proving, proving->replay->event->job);
@@ -559,6 +587,8 @@ static int on_job_event(struct proving *proving, const json_t *detail)
         result = job_created(proving, detail);
     else if (job != NULL && strcmp(event, job_event_names[EVENT_REOPENED]) == 0)
         return job_reopened(proving, job);
+    else if (job != NULL && strcmp(event, "temps_removed") == 0)
+        return temps_removed(proving, job);
     else if (job != NULL && state >= 0 && job_is_final((enum job_state)state) &&
              !job->is_over)
         result = job_over(proving, job, (enum job_state)state, detail);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/run/reopen_steps.h"
+#include "orchestrator/run/reopen_temps.h"
 
 struct finding {
     const struct reopen_request *request;
@@ -206,6 +207,8 @@ int reopen_trials(struct store *store, int64_t run,
                                    &steps, err);
     else if (steps.found_count == 0)
         result = err_set(err, ERR_USAGE, "nothing has failed");
+    if (workflow != NULL && result == 0)
+        result = reopen_temps_check_steps(store, run, workflow, &steps, err);
     if (result == 0) {
         result = put_back(store, run, workflow, &steps, err);
         if (result != 0)

@@ -228,6 +228,18 @@ static char *print_source(const struct cached_row *row)
     return mem_printf("job %" PRId64 " of run '%s'", row->number, row->run);
 }
 
+static char *describe_lost(const struct cached_row *row, const char *source,
+                           bool is_there)
+{
+    if (!is_there)
+        return mem_printf("the child run of %s was removed", source);
+    if (row->temps_removed_ms != 0)
+        return mem_printf("the temporary output of %s was removed when no "
+                          "step needed it any more",
+                          source);
+    return mem_printf("a file that %s made has changed or is missing", source);
+}
+
 static void add_candidate(struct question *question,
                           const struct cached_row *row, json_t *outputs)
 {
@@ -236,10 +248,7 @@ static void add_candidate(struct question *question,
                     has_its_run(question->cache->store, row->job, outputs);
 
     if (question->lost == NULL)
-        question->lost = mem_printf(
-            is_there ? "a file that %s made has changed or is missing"
-                     : "the child run of %s was removed",
-            source);
+        question->lost = describe_lost(row, source, is_there);
     if (is_there) {
         question->candidates[question->candidate_count++] =
             (struct candidate){row->job, source, json_incref(outputs)};

@@ -145,6 +145,10 @@ int steps_tell(struct steps *steps, const struct step_record *records,
 
     for (size_t i = 0; i < count && result == 0; i++)
         result = tell_step(steps, order[i], &records[order[i]], err);
+    for (size_t i = 0; i < count && result == 0; i++)
+        if (records[i].is_cut_off)
+            temps_cut_off(steps->temps, i);
+    temps_look_again(steps->temps);
     free(order);
     return result;
 }

@@ -27,6 +27,7 @@ struct copy_record {
 
 struct step_record {
     enum flow_state state;
+    bool is_cut_off;            /* skipped because the run ended */
     char *matrix;               /* NULL: none */
     int64_t first_job;          /* what comes before is of an earlier time */
     struct copy_record *copies; /* [count], by copy */

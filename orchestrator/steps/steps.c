@@ -29,8 +29,10 @@ struct steps *steps_create(const struct workflow *workflow,
     steps->flow = flow_create(workflow->flow_steps, workflow->step_count, sizes,
                               workflow->pool_count, err);
     free(sizes);
-    if (steps->flow != NULL)
+    if (steps->flow != NULL) {
+        steps->temps = temps_create(workflow, steps->flow);
         return steps;
+    }
     steps_destroy(steps);
     return NULL;
 }
@@ -51,6 +53,7 @@ void steps_destroy(struct steps *steps)
         forget(&steps->now[i]);
     free(steps->now);
     results_destroy(steps->results);
+    temps_destroy(steps->temps);
     flow_destroy(steps->flow);
     free(steps);
 }
@@ -238,6 +241,7 @@ void steps_skip(struct steps *steps, size_t step)
 {
     flow_skip(steps->flow, step);
     results_set_state(steps->results, step, FLOW_SKIPPED, 0, 0);
+    temps_ended(steps->temps, step);
 }
 
 static void keep_failure(struct step_now *now, const char *text)
@@ -313,6 +317,7 @@ void steps_end(struct steps *steps, size_t step, enum flow_state state)
     flow_end(steps->flow, step);
     results_set_state(steps->results, step, state, counts.succeeded,
                       counts.failed);
+    temps_ended(steps->temps, step);
 }
 
 void steps_set_cached(struct steps *steps, size_t step, int64_t copy,
@@ -348,12 +353,14 @@ void steps_reopen(struct steps *steps, size_t step, int64_t copy)
     steps_set_cached(steps, step, copy, false);
     results_set(steps->results, step, copy, NULL);
     results_set_state(steps->results, step, FLOW_ACTIVE, 0, 0);
+    temps_look_again(steps->temps);
 }
 
 void steps_look_again(struct steps *steps, size_t step)
 {
     flow_look_again(steps->flow, step);
     results_set_state(steps->results, step, FLOW_ACTIVE, 0, 0);
+    temps_look_again(steps->temps);
 }
 
 void steps_wait_again(struct steps *steps, size_t step)
@@ -361,6 +368,7 @@ void steps_wait_again(struct steps *steps, size_t step)
     if (flow_state(steps->flow, step) != FLOW_WAITING)
         flow_reset(steps->flow, step);
     results_set_state(steps->results, step, FLOW_WAITING, 0, 0);
+    temps_look_again(steps->temps);
 }
 
 char *steps_failure(const struct steps *steps, size_t step)

@@ -11,6 +11,7 @@
 #include "orchestrator/run/run.h"
 #include "orchestrator/spec/workflow/workflow.h"
 #include "orchestrator/steps/results.h"
+#include "orchestrator/steps/temps.h"
 #include "workflows/matrix.h"
 
 /*
@@ -19,12 +20,17 @@
  * follows from the file, the record and the paths that a step's matrix finds.
  */
 
+/* Why a step is skipped, or a copy given up, that the run's end left no time
+ * for. */
+#define STEPS_CUT_OFF "the run ended"
+
 struct steps {
     const struct run *run; /* the engine's, which sets it; NULL: none */
     const struct workflow *workflow;
     const char *run_name;
     struct flow *flow;
     struct results *results;
+    struct temps *temps; /* NULL: no output is temporary */
     struct step_now *now; /* [step_count] */
 };
 

@@ -170,6 +170,8 @@ CREATE TABLE job (
     tags TEXT,
     -- 1 where its user ends it alone, as soon as that can be. NULL: no.
     cancel_asked INTEGER,
+    -- When its outputs with `temp: true` were removed. NULL: they were not.
+    temps_removed_ms INTEGER,
     UNIQUE (run_id, number)
 ) STRICT;
 

@@ -125,6 +125,9 @@ static void describe_job(const struct why *why, const struct trial_row *job,
     switch (job_state_find(job->state)) {
     case JOB_READY:
         describe_room(why, out);
+    if (job->temps_removed_ms != 0)
+        buf_add_string(out, "; its temporary outputs were removed when no step "
+                            "needed them any more");
         break;
     case JOB_WAITING:
         buf_add_string(out, "it waits until the time of its next attempt");

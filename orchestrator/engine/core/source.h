@@ -70,6 +70,9 @@ struct source {
     void (*ended)(struct engine *engine, struct job *trial,
                   const struct feedback_item *item);
 
+    /* What was recorded so far is committed. */
+    void (*committed)(struct engine *engine);
+
     /* ---- what people ask for ---- */
 
     /* 0: a setting may be enqueued now; else -1 with err. */

@@ -14,6 +14,7 @@
 #include "orchestrator/steps/earlier_results.h"
 #include "orchestrator/steps/sharing.h"
 #include "orchestrator/steps/steps.h"
+#include "orchestrator/steps/temp_files.h"
 #include "strategies/schedules/scheduler.h"
 #include "strategies/strategy.h"
 
@@ -155,6 +156,9 @@ struct engine {
     struct earlier_results *earlier_results; /* NULL: nothing is taken over */
     struct sharing *sharing;
     struct cache *cache;
+    struct temp_files *temp_files;
+    int64_t removals;      /* steps whose temporary outputs are being removed */
+    bool has_shared_temps; /* that stayed, since another run has them, too */
 
     struct tally tally;
     struct engine_queues queues;

@@ -20,6 +20,8 @@
 #include "orchestrator/engine/source/recover_flow.h"
 #include "orchestrator/engine/source/requeue.h"
 #include "orchestrator/engine/source/share.h"
+#include "orchestrator/engine/source/temps.h"
+#include "orchestrator/run/reopen_temps.h"
 #include "orchestrator/steps/earlier_results.h"
 #include "orchestrator/steps/sharing.h"
 
@@ -45,6 +47,8 @@ static int flow_open(struct engine *engine, struct err *err)
     if (run->workflow->take_over.run == 0)
         return 0;
     engine->earlier_results =
+    engine->temp_files =
+        temp_files_create(&engine->loop, engine, engine_on_temps_removed);
         earlier_results_create(run->store, run->workflow, err);
     return engine->earlier_results != NULL ? 0 : -1;
 }
@@ -149,9 +153,12 @@ static int flow_find_reopened(struct engine *engine,
                               const struct reopen_request *wanted,
                               struct reopen_steps *steps, struct err *err)
 {
-    return reopen_steps_find(engine->store, engine->run->id,
-                             engine->run->workflow, wanted->all_failed, steps,
-                             err);
+    if (engine_check_removals(engine, err) != 0 ||
+        reopen_steps_find(engine->store, engine->run->id, engine->run->workflow,
+                          wanted->all_failed, steps, err) != 0)
+        return -1;
+    return reopen_temps_check_steps(engine->store, engine->run->id,
+                                    engine->run->workflow, steps, err);
 }
 
 static void flow_reopened(struct engine *engine,
@@ -179,7 +186,14 @@ static void flow_reopened(struct engine *engine,
 
 enum { CLOSED_A_TURN = 256 };
 
-static const char run_is_over[] = "the run ended";
+/* It may be needed when the run goes on. */
+static bool cut_off(struct engine *engine, size_t step)
+{
+    if (!flow_skip_step(engine, step, STEPS_CUT_OFF))
+        return false;
+    temps_cut_off(engine->steps->temps, step);
+    return true;
+}
 
 /* Whether there was one more step to be ended. */
 static bool close_next(struct engine *engine)
@@ -188,11 +202,11 @@ static bool close_next(struct engine *engine)
 
     switch (next.kind) {
     case FLOW_BEGIN:
-        return flow_skip_step(engine, next.step, run_is_over);
+        return cut_off(engine, next.step);
     case FLOW_SKIP:
         return flow_skip_by_rule(engine, next.step, next.because);
     case FLOW_START:
-        steps_give_up(engine->steps, next.step, next.copy, run_is_over);
+        steps_give_up(engine->steps, next.step, next.copy, STEPS_CUT_OFF);
         return true;
     case FLOW_END:
         return flow_end_step(engine, next.step, next.state);
@@ -207,7 +221,7 @@ static bool flow_close(struct engine *engine)
 {
     for (int i = 0; i < CLOSED_A_TURN; i++) {
         if (!close_next(engine))
-            return false;
+            return engine_close_temps(engine);
     }
     return true;
 }
@@ -301,6 +315,7 @@ const struct source source_flow = {
     .reopened = flow_reopened,
     .describe = flow_describe,
     .is_idle = flow_is_idle,
+    .committed = engine_remove_temps,
     .recall = flow_recall,
     .close = flow_close,
     .conclude = flow_conclude,

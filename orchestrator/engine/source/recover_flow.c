@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "orchestrator/engine/core/tally.h"
@@ -35,6 +36,8 @@ static int on_step(void *user, const struct step_row *row)
                         records->taking_up->err) != 0)
         return -1;
     record->first_job = row->first_job;
+    record->is_cut_off =
+        row->reason != NULL && strcmp(row->reason, STEPS_CUT_OFF) == 0;
     record->matrix = mem_copy_string(row->matrix);
     return 0;
 }

@@ -341,6 +341,7 @@ const struct source source_schedule = {
     .describe = search_describe,
     .is_idle = schedule_is_idle,
     .recall = search_recall,
+    .committed = search_committed,
     .close = schedule_close,
     .conclude = schedule_conclude,
 };

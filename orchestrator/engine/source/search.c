@@ -217,6 +217,10 @@ static bool search_is_idle(UNUSED const struct engine *engine,
     return false;
 }
 
+void search_committed(UNUSED struct engine *engine)
+{
+}
+
 /* ---- the run ends ---- */
 
 void search_recall(UNUSED struct engine *engine)
@@ -289,6 +293,7 @@ const struct source source_search = {
     .describe = search_describe,
     .is_idle = search_is_idle,
     .recall = search_recall,
+    .committed = search_committed,
     .close = search_close,
     .conclude = search_conclude,
 };

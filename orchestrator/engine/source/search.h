@@ -22,6 +22,7 @@ int search_find_reopened(struct engine *engine,
                          struct reopen_steps *steps, struct err *err);
 void search_reopened(struct engine *engine, const struct reopen_steps *steps);
 void search_describe(struct engine *engine, struct engine_status *status);
+void search_committed(struct engine *engine);
 void search_recall(struct engine *engine);
 
 /* Of a run that came to its end by itself: the verdict and its reason, unless

@@ -81,6 +81,37 @@ static int check_name(struct workflow_build *w, const struct conf_node *key,
 
 /* ---- outputs and metrics ---- */
 
+static enum output_kind kind_of(const struct conf_node *item)
+{
+    if (item->type == CONF_NULL)
+        return OUTPUT_REPORTED;
+    return item->type == CONF_MAP && conf_get(item, "path") == NULL
+               ? OUTPUT_VALUE
+               : OUTPUT_FILE;
+}
+
+/* Which keys of a map go together. */
+static void check_output(struct workflow_build *w, const struct conf_node *name,
+                         const struct conf_node *item)
+{
+    static const char *const others[] = {"value", "key"};
+    bool is_file = conf_get(item, "path") != NULL;
+
+    if (item->type != CONF_MAP)
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (is_file && conf_get(item, others[i]) != NULL)
+            diags_add(w->build.diags, conf_get_key(item, others[i])->place,
+                      NULL, "output '%s' has both 'path' and '%s': use one",
+                      name->text, others[i]);
+    if (!is_file && conf_get(item, "value") == NULL)
+        diags_add(w->build.diags, name->place, "one of: path, value",
+                  "missing key: output '%s' has no file", name->text);
+    if (!is_file && conf_get(item, "temp") != NULL)
+        diags_add(w->build.diags, conf_get_key(item, "temp")->place, NULL,
+                  "key 'temp' is only for an output with 'path'");
+}
+
 static void name_outputs(struct list *list, struct step *step,
                          const struct conf_node *map)
 {
@@ -97,9 +128,11 @@ static void name_outputs(struct list *list, struct step *step,
         const struct conf_node *key = map->keys[i], *item = map->items[i];
 
         outputs[i].name = key->text;
-        outputs[i].kind = item->type == CONF_MAP    ? OUTPUT_VALUE
-                          : item->type == CONF_NULL ? OUTPUT_REPORTED
-                                                    : OUTPUT_FILE;
+        outputs[i].kind = kind_of(item);
+        outputs[i].is_temp = outputs[i].kind == OUTPUT_FILE &&
+                             conf_read_bool(item, "temp", false);
+        step->has_temps |= outputs[i].is_temp;
+        check_output(w, key, item);
         if (outputs[i].kind != OUTPUT_FILE)
             outputs[i].key = conf_read_text(item, "key", key->text);
         if (!text_is_name(key->text))
@@ -207,8 +240,9 @@ void workflow_build_outputs(struct step_build *s)
         struct output *output =
             (struct output *)(uintptr_t)&s->step->outputs[i];
         const struct conf_node *item = map->items[i];
+        const char *key = output->kind == OUTPUT_FILE ? "path" : "value";
         const struct conf_node *path =
-            item->type == CONF_MAP ? conf_get(item, "value") : item;
+            item->type == CONF_MAP ? conf_get(item, key) : item;
 
         if (path == NULL || path->type != CONF_TEXT)
             continue;

@@ -59,10 +59,25 @@ static const struct schema_key axis_element = {
 
 static const struct schema_key output_keys[] = {
     {
+        .name = "path",
+        .type = SCHEMA_TEXT,
+        .min = 1,
+        .doc = "A file or folder that must exist at the end.",
+        .example = "out/data",
+    },
+    {
+        .name = "temp",
+        .type = SCHEMA_BOOL,
+        .doc = "Whether smtune removes the path once no step needs it any "
+               "more: each step that needs this one or reads its outputs has "
+               "succeeded or was left out, and no retry can start one again.",
+        .fallback = "false",
+        .example = "true",
+    },
+    {
         .name = "value",
         .type = SCHEMA_TEXT,
         .min = 1,
-        .required = true,
         .doc = "A file of key=value lines or one JSON object that the "
                "step writes.",
         .example = "out/metrics.json",
@@ -411,7 +426,9 @@ const struct schema_key workflow_step_keys[] = {
         .element = &output_element,
         .doc = "The outputs of the step, by name; later steps read them "
                "as STEP.NAME. A path: a file or folder that must exist at "
-               "the end; its absolute path is the value. {value: FILE, "
+               "the end; its absolute path is the value. {path: PATH, "
+               "temp: true}: one that smtune removes once no step needs it "
+               "any more. {value: FILE, "
                "key: K}: the value of the key in the file. Nothing: a key "
                "of the file $SMTUNE_OUTPUTS, in which the step writes "
                "key=value lines or one JSON object. A number in a line keeps "

@@ -120,6 +120,37 @@ static void build_common(struct workflow_build *w, const struct conf_node *root)
     w->workflow->name = common->name;
 }
 
+static bool step_is_temp(const struct step *step,
+                         const struct result_column *column)
+{
+    for (size_t i = 0; i < step->output_count; i++)
+        if (step->outputs[i].is_temp && column->kind == RESULT_VALUE &&
+            strcmp(step->outputs[i].name, column->source) == 0)
+            return true;
+    return false;
+}
+
+/* What is removed is no output of the whole. */
+static void refuse_temps(struct workflow_build *w, const struct expr *value,
+                         const struct conf_node *node)
+{
+    const struct scope *scope = &w->workflow->output_scope;
+
+    for (size_t i = 0; value != NULL && i < scope->count; i++) {
+        const struct scope_column *column = &scope->columns[i];
+        const struct step *step;
+
+        if (column->kind != COLUMN_RESULT || !expr_uses(value, i))
+            continue;
+        step = &w->workflow->steps[column->step];
+        if (step_is_temp(step, &step->results[column->index]))
+            diags_add(w->build.diags, node->place, NULL,
+                      "output '%s' of step '%s' is temporary: smtune removes "
+                      "it before the run ends",
+                      step->results[column->index].source, step->name);
+    }
+}
+
 static void build_outputs(struct workflow_build *w, const struct conf_node *map)
 {
     struct workflow *workflow = w->workflow;
@@ -144,6 +175,7 @@ static void build_outputs(struct workflow_build *w, const struct conf_node *map)
         output->name = key->text;
         output->value = workflow_compile_in(w, &workflow->output_scope,
                                             map->items[i], "outputs");
+        refuse_temps(w, output->value, map->items[i]);
         workflow->output_count += output->value != NULL;
     }
 }

@@ -60,6 +60,7 @@ struct output {
     enum output_kind kind;
     struct template *path; /* relative to where commands start */
     const char *key;       /* "a.b" goes into objects; for FILE: NULL */
+    bool is_temp; /* a file that is removed when no step needs it any more */
 };
 
 /* A column that others may read behind the step's name: see results.h. */
@@ -147,6 +148,7 @@ struct step {
     const char *executor;                /* a name of workflow->executors */
     const struct output *outputs;
     size_t output_count;
+    bool has_temps;             /* among its outputs */
     const char *const *metrics; /* that it names, and others may read */
     size_t metric_count;
     const struct result_column *results;
@@ -240,6 +242,12 @@ const struct executor_options *workflow_executor(
     const struct workflow *workflow, const struct step *step);
 
 /* The step of a name; -1: there is none. */
+/* Marks in users[step_count] those that may use what a step made: they need it,
+ * by name or by their place in a list, or read one of its outputs from afar.
+ * What only joins others is marked with those behind it. */
+void workflow_mark_users(const struct workflow *workflow, size_t step,
+                         bool *users);
+
 int64_t workflow_find(const struct workflow *workflow, const char *name);
 
 /* The table behind validation, `smtune schema workflow` and
