@@ -39,6 +39,7 @@ struct options {
     bool failed;
     const char *from, *only;
     struct opt_texts force;
+    bool touch;
     const char *below;
     struct log_options log;
 };
@@ -73,6 +74,8 @@ static const struct opt opts[] = {
      0, NULL},
     {"force", 0, OPT_TEXTS, offsetof(struct options, force), "STEP",
      "run this step even on a cache hit; may be repeated", 0, NULL},
+    {"touch", 0, OPT_FLAG, offsetof(struct options, touch), NULL,
+     "accept the files that exist as made, and run no command", 0, NULL},
     LOG_OPTIONS(struct options, log),
     {"below", 0, OPT_TEXT, offsetof(struct options, below), "RUN:JOB", NULL, 0,
      NULL},
@@ -202,18 +205,40 @@ static int again_word(const struct cli *cli, const struct options *options,
     return *word != NULL ? 0 : -1;
 }
 
+/* That of --touch; *word stays NULL without it. */
+static int touch_word(const struct options *options, const struct spec *spec,
+                      char **word, struct err *err)
+{
+    if (!options->touch)
+        return 0;
+    if (spec->workflow == NULL)
+        return err_set(err, ERR_USAGE,
+                       "--touch is only for workflows: no file shows the "
+                       "result of a trial");
+    if (options->from != NULL || options->only != NULL || options->failed)
+        return err_set(err, ERR_USAGE, "--touch and --%s exclude each other",
+                       options->failed         ? "failed"
+                       : options->from != NULL ? "from"
+                                               : "only");
+    *word = mem_copy_string("touch=true");
+    return 0;
+}
+
+enum { WORDS = 3 };
+
 /* What the options say of steps becomes a part of the file. */
 static int apply_options(const struct cli *cli, const char *path,
                          struct options *options, char **words,
                          struct spec *spec, struct err *err)
 {
-    if (again_word(cli, options, spec, &words[0], err) != 0)
+    if (touch_word(options, spec, &words[2], err) != 0 ||
+        again_word(cli, options, spec, &words[0], err) != 0)
         return -1;
     if (options->force.count > 0)
         words[1] = force_word(&options->force);
-    if (words[0] == NULL && words[1] == NULL)
+    if (words[0] == NULL && words[1] == NULL && words[2] == NULL)
         return 0;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < WORDS; i++) {
         if (words[i] != NULL)
             add_word(&options->set, words[i]);
     }
@@ -224,7 +249,7 @@ static int apply_options(const struct cli *cli, const char *path,
 static int run_file(const struct cli *cli, const char *path,
                     struct options *options, struct spec *spec, struct err *err)
 {
-    char *words[2] = {NULL, NULL};
+    char *words[WORDS] = {NULL};
     int result = apply_options(cli, path, options, words, spec, err);
 
     if (result == 0 && options->dry_run)
@@ -232,8 +257,8 @@ static int run_file(const struct cli *cli, const char *path,
                             &(struct plan_order){.name = options->name}, err);
     else if (result == 0)
         result = run_or_resume(cli, options, spec, err);
-    free(words[0]);
-    free(words[1]);
+    for (int i = 0; i < WORDS; i++)
+        free(words[i]);
     return result;
 }
 
@@ -269,7 +294,9 @@ const struct cmd cmd_run = {
                "it shows the outputs of each step, or why it failed.\n\n"
                "--from, --only and --failed run a part of a workflow "
                "again. The other steps keep the results of the last run, "
-               "unless they or steps that they need have changed.\n\n"
+               "unless they or steps that they need have changed. --touch "
+               "takes the files that exist for the results of their steps; a "
+               "step that lacks a file fails, and --failed runs it later.\n\n"
                "Ctrl-C once starts no new trials and lets running ones "
                "finish, twice stops them, three times kills them. `smtune "
                "resume` continues the run afterwards, and after a crash. "

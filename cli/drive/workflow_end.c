@@ -64,12 +64,12 @@ static void keep_warning(const struct ending *ending,
         *warning = mem_copy_string(text);
 }
 
-/* Temporary outputs that a retry may need. */
+/* Temporary outputs that a retry may need; --touch removes none. */
 static void note_temps(const struct ending *ending, const struct trial_row *job)
 {
     const struct workflow *workflow = ending->steps.spec.workflow;
 
-    if (workflow != NULL &&
+    if (workflow != NULL && !workflow->is_touched &&
         workflow->steps[job->step].has_temps && job->temps_removed_ms == 0)
         ending->has_temps[job->step] = true;
 }

@@ -138,7 +138,8 @@ static int take_path(struct reader *reader, const struct output *output,
     struct stat status;
     json_t *json;
 
-    if (stat(path, &status) != 0)
+    if (stat(path, &status) != 0 &&
+        !(output->is_temp && reader->site->may_lack_temps))
         return errno == ENOENT || errno == ENOTDIR
                    ? err_set(err, ERR_FILE, "no such file: '%s'", name)
                    : err_set_errno(err, ERR_FILE, errno, "cannot read '%s'",

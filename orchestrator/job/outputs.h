@@ -18,6 +18,7 @@ struct outputs_site {
     const struct value *columns; /* of the step's scope, for this job */
     const char *work_directory;  /* what paths are relative to */
     const char *attempt_directory;
+    bool may_lack_temps; /* temporary files may be gone again */
 };
 
 /* Among a job's outputs, by name: numbers as they were written, where that is

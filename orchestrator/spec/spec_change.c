@@ -428,7 +428,7 @@ static void compare_workflows(struct spec_changes *changes,
         for (size_t i = 0; i < root->count; i++) {
             const char *name = root->keys[i]->text;
 
-            if (!is_of_steps(name) &&
+            if (!is_of_steps(name) && strcmp(name, "touch") != 0 &&
                 (side == 1 || conf_get(roots[1], name) == NULL))
                 compare_item(&top, "", name, &file, roots);
         }

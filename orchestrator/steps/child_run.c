@@ -111,6 +111,8 @@ char **child_run_words(const struct child_run *child,
                                      child->job));
     word_list_copy(&words, "--name");
     word_list_add(&words, name_child(child));
+    if (child->is_touched)
+        word_list_copy(&words, "--touch");
     for (size_t i = 0; settings[i] != NULL; i++) {
         word_list_copy(&words, "--set");
         word_list_copy(&words, settings[i]);

@@ -29,6 +29,7 @@ struct child_run {
     int64_t run, job;     /* their ids */
     int64_t copy;         /* -1: the step has no copies */
     int64_t round;        /* 0: it does not repeat */
+    bool is_touched;      /* its files count as made, too */
 };
 
 /* What the step's `with` changes, as words for --set, "parameters.lr=0.1",

@@ -447,6 +447,8 @@ static struct child_run child_run_of(const struct steps *steps,
         .job = job->id,
         .copy = step->axis_count > 0 || step->copies > 1 ? job->copy : -1,
         .round = job->round,
+        .is_touched = step->kind == STEP_WORKFLOW &&
+                      steps->workflow->is_touched && !steps->touch_is_over,
     };
 }
 
@@ -521,6 +523,7 @@ struct launch *steps_launch(struct steps *steps, const struct launch_site *site,
         .reserve = job->reserve,
         .step = step->name,
         .inherits = job->round > 1,
+        .allows_empty = step->allows_empty,
         .copy = {.index = job->copy,
                  .count = copies,
                  .are_hosts = step->copies > 1},
@@ -531,7 +534,6 @@ struct launch *steps_launch(struct steps *steps, const struct launch_site *site,
         .warn_before_ms = step->link.before_ms,
         .link_exits = step->link.exits,
         .params = params,
-        .allows_empty = step->allows_empty,
         .strings = strings,
         .columns = columns,
         .words = is_below(step) ? words : NULL,
@@ -566,13 +568,13 @@ static void take_metrics(const struct step *step, struct job *job)
 }
 
 int steps_read_outputs(struct steps *steps, struct job *job,
-                       const char *work_directory,
-                       const struct launch_places *places, struct err *err)
+                       const struct steps_site *where, struct err *err)
 {
     const struct step *step = &steps->workflow->steps[job->step];
     struct outputs_site site = {
-        .work_directory = work_directory,
-        .attempt_directory = places->attempt_directory,
+        .work_directory = where->work_directory,
+        .attempt_directory = where->places.attempt_directory,
+        .may_lack_temps = where->may_lack_temps,
     };
     const struct child_run child = child_run_of(steps, job);
     char *own = NULL;
@@ -581,7 +583,7 @@ int steps_read_outputs(struct steps *steps, struct job *job,
 
     if (step->output_count == 0 && step->metric_count == 0 && !is_below(step))
         return 0;
-    values = steps_values(steps, job, places);
+    values = steps_values(steps, job, &where->places);
     site.columns = values;
     json_decref(job->outputs);
     job->outputs = json_object();

@@ -30,7 +30,8 @@ struct steps {
     const char *run_name;
     struct flow *flow;
     struct results *results;
-    struct temps *temps; /* NULL: no output is temporary */
+    struct temps *temps;  /* NULL: no output is temporary */
+    bool touch_is_over;   /* a job was put back: commands run */
     struct step_now *now; /* [step_count] */
 };
 
@@ -117,12 +118,18 @@ struct value *steps_values(struct steps *steps, const struct job *job,
  * by its exit status. */
 void steps_judge(const struct steps *steps, struct job *job);
 
+/* Where a job's outputs are. */
+struct steps_site {
+    struct launch_places places;
+    const char *work_directory; /* the run's */
+    bool may_lack_temps;        /* as in struct outputs_site */
+};
+
 /*
  * Takes what a job made, whose last attempt has ended well, to job->outputs. -1
  * as outputs_read().
  */
 int steps_read_outputs(struct steps *steps, struct job *job,
-                       const char *work_directory,
-                       const struct launch_places *places, struct err *err);
+                       const struct steps_site *where, struct err *err);
 
 #endif

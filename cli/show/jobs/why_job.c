@@ -100,6 +100,13 @@ static void add_cache_notes(const struct trial_row *job, struct buf *out)
     json_decref(outputs);
 }
 
+static bool is_touched(const struct why *why, const struct trial_row *job)
+{
+    const struct workflow *workflow = why->steps.spec.workflow;
+
+    return workflow != NULL && workflow->is_touched && job->attempts.count == 0;
+}
+
 static void describe_success(const struct why *why, const struct trial_row *job,
                              struct buf *out)
 {
@@ -113,9 +120,14 @@ static void describe_success(const struct why *why, const struct trial_row *job,
     } else if (job->cached_from != 0) {
         buf_add_string(out, "its result was reused from an earlier run");
     } else {
-        buf_add_string(out, "its last attempt succeeded");
+        buf_add_string(out, is_touched(why, job)
+                                ? "its files were accepted as made (--touch)"
+                                : "its last attempt succeeded");
         add_cache_notes(job, out);
     }
+    if (job->temps_removed_ms != 0)
+        buf_add_string(out, "; its temporary outputs were removed when no step "
+                            "needed them any more");
     free(source);
 }
 
@@ -125,9 +137,6 @@ static void describe_job(const struct why *why, const struct trial_row *job,
     switch (job_state_find(job->state)) {
     case JOB_READY:
         describe_room(why, out);
-    if (job->temps_removed_ms != 0)
-        buf_add_string(out, "; its temporary outputs were removed when no step "
-                            "needed them any more");
         break;
     case JOB_WAITING:
         buf_add_string(out, "it waits until the time of its next attempt");

@@ -8,6 +8,7 @@
 #include "orchestrator/engine/core/queues.h"
 #include "orchestrator/engine/core/tally.h"
 #include "orchestrator/engine/core/transaction.h"
+#include "orchestrator/engine/source/flow_jobs.h"
 #include "orchestrator/steps/cache_ask.h"
 #include "orchestrator/steps/child_facts.h"
 #include "orchestrator/steps/child_run.h"
@@ -138,7 +139,12 @@ static void on_sealed(void *owner, void *user, json_t *hashes, const char *text)
         json_object_set(job->outputs, CACHE_HASHES, hashes);
     else
         keep_warning(job, text);
-    engine_read_first(owner, job);
+    if (job->attempt_number > 0) {
+        engine_read_first(owner, job);
+        return;
+    }
+    engine_leave_asked(owner, job); /* it was touched, and has not run */
+    flow_end_at_once(owner, job, EVENT_REUSED, FLOW_ACCEPTED);
 }
 
 /* Names of its outputs that are paths: [*count], the caller frees. */

@@ -21,6 +21,7 @@
 #include "orchestrator/engine/source/requeue.h"
 #include "orchestrator/engine/source/share.h"
 #include "orchestrator/engine/source/temps.h"
+#include "orchestrator/engine/source/touch.h"
 #include "orchestrator/run/reopen_temps.h"
 #include "orchestrator/steps/earlier_results.h"
 #include "orchestrator/steps/sharing.h"
@@ -44,11 +45,11 @@ static int flow_open(struct engine *engine, struct err *err)
     engine->looks_ahead = true;
     engine->cache = cache_create(&engine->loop, run->store, engine);
     engine->sharing = sharing_create(&engine->loop, engine, engine_on_shared);
+    engine->temp_files =
+        temp_files_create(&engine->loop, engine, engine_on_temps_removed);
     if (run->workflow->take_over.run == 0)
         return 0;
     engine->earlier_results =
-    engine->temp_files =
-        temp_files_create(&engine->loop, engine, engine_on_temps_removed);
         earlier_results_create(run->store, run->workflow, err);
     return engine->earlier_results != NULL ? 0 : -1;
 }
@@ -83,7 +84,8 @@ static bool flow_go_on(struct engine *engine)
 
 static bool flow_begin_attempt(struct engine *engine, struct job *job)
 {
-    return !engine_cache_ask(engine, job) && !engine_share_out(engine, job);
+    return !engine_cache_ask(engine, job) && !engine_touch(engine, job) &&
+           !engine_share_out(engine, job);
 }
 
 /* Copies of its step that have not begun. */
@@ -179,6 +181,7 @@ static void flow_reopened(struct engine *engine,
         if (reopened->fates[i] == STEP_WAITS)
             steps_wait_again(steps, i);
     }
+    steps->touch_is_over = true;
     engine_requeue(engine);
 }
 
@@ -310,12 +313,12 @@ const struct source source_flow = {
     .judge = flow_judge,
     .end_attempt = flow_end_attempt,
     .ended = flow_job_ended,
+    .committed = engine_remove_temps,
     .may_enqueue = flow_may_enqueue,
     .find_reopened = flow_find_reopened,
     .reopened = flow_reopened,
     .describe = flow_describe,
     .is_idle = flow_is_idle,
-    .committed = engine_remove_temps,
     .recall = flow_recall,
     .close = flow_close,
     .conclude = flow_conclude,

@@ -67,9 +67,8 @@ static struct job *create_job(struct engine *engine, size_t step, int64_t copy,
     return job;
 }
 
-/* It is over without an attempt. */
-static bool end_at_once(struct engine *engine, struct job *job,
-                        enum job_event event, const char *text)
+bool flow_end_at_once(struct engine *engine, struct job *job,
+                      enum job_event event, const char *text)
 {
     job->end = (struct attempt_exit){.exit_code = -1};
     snprintf(job->end.text, sizeof(job->end.text), "%s", text);
@@ -84,7 +83,7 @@ static bool end_at_once(struct engine *engine, struct job *job,
 static bool fail_at_once(struct engine *engine, struct job *job)
 {
     char *text = steps_message(engine->steps, job);
-    bool result = end_at_once(engine, job, EVENT_FAILED, text);
+    bool result = flow_end_at_once(engine, job, EVENT_FAILED, text);
 
     free(text);
     return result;
@@ -101,12 +100,12 @@ static bool make_ready(struct engine *engine, struct job *job)
         return true;
     }
     if (taken.state == JOB_FAILED)
-        return end_at_once(
+        return flow_end_at_once(
             engine, job, EVENT_FAILED,
             "it failed in the earlier run that this run continues");
     job->cached_from = taken.job;
     job->outputs = json_incref(taken.outputs);
-    return end_at_once(engine, job, EVENT_REUSED, "");
+    return flow_end_at_once(engine, job, EVENT_REUSED, "");
 }
 
 bool flow_start_job(struct engine *engine, size_t step, int64_t copy)
@@ -124,37 +123,52 @@ bool flow_start_job(struct engine *engine, size_t step, int64_t copy)
     if (job == NULL)
         return false;
     if (!is_wanted)
-        return end_at_once(engine, job, EVENT_SKIPPED,
-                           "its condition was false");
+        return flow_end_at_once(engine, job, EVENT_SKIPPED,
+                                "its condition was false");
     flow_started(steps->flow, step, copy);
     if (asked != 0)
-        return end_at_once(engine, job, EVENT_FAILED, err.text);
+        return flow_end_at_once(engine, job, EVENT_FAILED, err.text);
     if (its->kind == STEP_FAIL)
         return fail_at_once(engine, job);
     return make_ready(engine, job);
 }
 
-int flow_finish_job(struct engine *engine, struct job *job, struct err *err)
+static int read_outputs(struct engine *engine, struct job *job,
+                        bool may_lack_temps, struct err *err)
 {
     char *directory = workspace_directory(engine->workspaces, job->number);
     char *checkpoints =
         workspace_checkpoint_directory(engine->run->directory, job->number);
     char *attempt = workspace_attempt_directory(engine->workspaces, job->number,
                                                 job->attempt_number);
-    const struct launch_places places = {directory, checkpoints, attempt};
-    int result = steps_read_outputs(engine->steps, job,
-                                    engine->run->work_directory, &places, err);
+    const struct steps_site site = {
+        .places = {directory, checkpoints, attempt},
+        .work_directory = engine->run->work_directory,
+        .may_lack_temps = may_lack_temps,
+    };
+    int result = steps_read_outputs(engine->steps, job, &site, err);
 
-    if (result != 0 && !err_may_pass(err)) {
-        job->end.cause = CAUSE_NO_OUTPUT;
-        snprintf(job->end.text, sizeof(job->end.text), "%.*s",
-                 (int)sizeof(job->end.text) - 1, err->text);
-        result = 0;
-    }
     free(directory);
     free(checkpoints);
     free(attempt);
     return result;
+}
+
+int flow_finish_job(struct engine *engine, struct job *job, struct err *err)
+{
+    if (read_outputs(engine, job, false, err) == 0)
+        return 0;
+    if (err_may_pass(err))
+        return -1;
+    job->end.cause = CAUSE_NO_OUTPUT;
+    snprintf(job->end.text, sizeof(job->end.text), "%.*s",
+             (int)sizeof(job->end.text) - 1, err->text);
+    return 0;
+}
+
+int flow_read_files(struct engine *engine, struct job *job, struct err *err)
+{
+    return read_outputs(engine, job, true, err);
 }
 
 /* The next round goes on from what the one before left. */

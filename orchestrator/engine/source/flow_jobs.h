@@ -9,6 +9,15 @@
 /* A copy of a step becomes a job: ready, or over at once. False when the engine
  * broke. */
 bool flow_start_job(struct engine *engine, size_t step, int64_t copy);
+/* A job that is in no list, and has had no attempt, is over. False when the
+ * engine broke. */
+bool flow_end_at_once(struct engine *engine, struct job *job,
+                      enum job_event event, const char *text);
+/* The text of one whose files were there before. */
+#define FLOW_ACCEPTED "its files were accepted as made (--touch)"
+/* Takes what a job, which has had no attempt, would have made; its temporary
+ * files may be gone. -1 where something is missing. */
+int flow_read_files(struct engine *engine, struct job *job, struct err *err);
 /* Its attempt has ended well: takes what it made; where something is missing it
  * has not ended well. -1 where that cannot be read now. */
 int flow_finish_job(struct engine *engine, struct job *job, struct err *err);

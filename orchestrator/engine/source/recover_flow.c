@@ -97,6 +97,7 @@ static int on_superseded(void *user, const struct superseded_row *row)
 
     if (row->told > records->told)
         records->told = row->told;
+    records->taking_up->engine->steps->touch_is_over = true;
     return 0;
 }
 

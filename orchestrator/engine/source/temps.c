@@ -184,10 +184,10 @@ static void begin(struct engine *engine, size_t step)
     }
 }
 
-/* What its user has stopped goes on later. */
+/* --touch changes no file. What its user has stopped goes on later. */
 static bool may_remove(const struct engine *engine)
 {
-    return engine->steps->temps != NULL &&
+    return engine->steps->temps != NULL && !engine->run->workflow->is_touched &&
            !engine->transaction.is_broken &&
            engine->wind_up.wish != WISH_INTERRUPT;
 }

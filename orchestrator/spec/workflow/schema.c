@@ -211,6 +211,15 @@ const struct schema_key workflow_schema[] = {
         .example = "{run: 12, steps: [prepare, tune]}",
     },
     {
+        .name = "touch",
+        .type = SCHEMA_BOOL,
+        .doc = "Whether files that exist count as the results of their "
+               "steps, set by smtune run --touch. No command runs before the "
+               "first retry.",
+        .fallback = "false",
+        .example = "true",
+    },
+    {
         .name = "notify",
         .type = SCHEMA_LIST | SCHEMA_MAP,
         .keys = experiment_receiver_keys,

@@ -223,6 +223,15 @@ static void build_refresh(struct workflow_build *w,
     }
 }
 
+/* Each missing file is found: no copy is held back for another's. */
+static void build_touch(struct workflow_build *w, const struct conf_node *root)
+{
+    w->workflow->is_touched = conf_read_bool(root, "touch", false);
+    for (size_t i = 0; w->workflow->is_touched && i < w->workflow->step_count;
+         i++)
+        w->workflow->flow_steps[i].starts_all = true;
+}
+
 static void build_take_over(struct workflow_build *w,
                             const struct conf_node *map)
 {
@@ -262,6 +271,7 @@ static void build_all(struct workflow_build *w)
     build_outputs(w, conf_get(root, "outputs"));
     build_take_over(w, conf_get(root, "take_over"));
     build_refresh(w, conf_get(root, "refresh"));
+    build_touch(w, root);
     workflow_end_needs(w);
     for (size_t i = 0; i < w->workflow->step_count; i++)
         if (w->sources[i].reads != NULL)

@@ -215,6 +215,7 @@ struct workflow {
     struct workflow_output *outputs; /* asked when the run is over */
     size_t output_count;
     struct take_over take_over;
+    bool is_touched;           /* files that exist count as made: `touch` */
     struct scope output_scope; /* of `outputs`: parameters, run, results */
 };
 
@@ -241,13 +242,13 @@ int64_t workflow_parallel(const struct workflow *workflow);
 const struct executor_options *workflow_executor(
     const struct workflow *workflow, const struct step *step);
 
-/* The step of a name; -1: there is none. */
 /* Marks in users[step_count] those that may use what a step made: they need it,
  * by name or by their place in a list, or read one of its outputs from afar.
  * What only joins others is marked with those behind it. */
 void workflow_mark_users(const struct workflow *workflow, size_t step,
                          bool *users);
 
+/* The step of a name; -1: there is none. */
 int64_t workflow_find(const struct workflow *workflow, const char *name);
 
 /* The table behind validation, `smtune schema workflow` and

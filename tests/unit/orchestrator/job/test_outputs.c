@@ -162,7 +162,7 @@ static char *read_one(const char *root, enum output_kind kind, const char *path,
     const struct value values[] = {value_int(7), value_null(),
                                    value_int(INT64_MIN)};
     char *attempt = fs_join(root, "attempt");
-    const struct outputs_site site = {values, root, attempt};
+    const struct outputs_site site = {values, root, attempt, false};
     const struct output output = {
         .name = "rows",
         .kind = kind,
@@ -314,10 +314,10 @@ static void test_outputs__what_is_no_file_is_not_waited_for(void **state)
 static void test_outputs__end_with_the_first_that_is_missing(void **state)
 {
     const char *root = *state;
-    const struct outputs_site site = {NULL, root, root};
-    const struct output outputs[] = {{"a", OUTPUT_REPORTED, NULL, "a"},
-                                     {"b", OUTPUT_REPORTED, NULL, "b"},
-                                     {"c", OUTPUT_REPORTED, NULL, "c"}};
+    const struct outputs_site site = {NULL, root, root, false};
+    const struct output outputs[] = {{"a", OUTPUT_REPORTED, NULL, "a", false},
+                                     {"b", OUTPUT_REPORTED, NULL, "b", false},
+                                     {"c", OUTPUT_REPORTED, NULL, "c", false}};
     const struct step step = {.outputs = outputs, .output_count = 3};
     json_t *into = json_object();
     struct err err;
@@ -366,11 +366,11 @@ static void test_outputs__all_of_a_step_are_read(void **state)
 {
     const char *root = *state;
     const struct value values[] = {value_int(0), value_null()};
-    const struct outputs_site site = {values, root, root};
+    const struct outputs_site site = {values, root, root, false};
     const struct output outputs[] = {
-        {"first", OUTPUT_REPORTED, NULL, "a"},
-        {"second", OUTPUT_REPORTED, NULL, "b"},
-        {"third", OUTPUT_REPORTED, NULL, "c"},
+        {"first", OUTPUT_REPORTED, NULL, "a", false},
+        {"second", OUTPUT_REPORTED, NULL, "b", false},
+        {"third", OUTPUT_REPORTED, NULL, "c", false},
     };
     struct step step = {.outputs = outputs, .output_count = 2};
     json_t *into = json_pack("{s:i}", "metric", 1);
@@ -395,8 +395,8 @@ static void test_outputs__all_of_a_step_are_read(void **state)
 static void test_outputs__that_none_can_be_opened_now_may_pass(void **state)
 {
     const char *root = *state;
-    const struct outputs_site site = {NULL, root, root};
-    const struct output output = {"a", OUTPUT_REPORTED, NULL, "a"};
+    const struct outputs_site site = {NULL, root, root, false};
+    const struct output output = {"a", OUTPUT_REPORTED, NULL, "a", false};
     const struct step step = {.outputs = &output, .output_count = 1};
     json_t *into = json_object();
     struct rlimit limit, none;
