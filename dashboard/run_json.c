@@ -25,18 +25,29 @@ static json_t *time_text(int64_t time_ms)
 
 /* Together all but "queued", which are some of the pending, and "infeasible"
  * and "cached", which have succeeded, are "all". */
-static json_t *counts_json(const struct run_row *run)
+static json_t *counts_json(const struct run_row *run, const char *state)
 {
+    /* By the record they run, and nothing follows them. */
+    bool is_left =
+        strcmp(run->state, "running") == 0 &&
+        (strcmp(state, "interrupted") == 0 || strcmp(state, "unknown") == 0);
     const struct {
         const char *key;
         int64_t count;
     } counts[] = {
-        {"all", run->trials},          {"succeeded", run->succeeded},
-        {"failed", run->failed},       {"running", run->running},
-        {"pending", run->pending},     {"paused", run->paused},
-        {"stopped", run->stopped},     {"other", run->other - run->stopped},
-        {"queued", run->queued},       {"infeasible", run->infeasible},
-        {"nonfinite", run->nonfinite}, {"cached", run->cached},
+        {"all", run->trials},
+        {"succeeded", run->succeeded},
+        {"failed", run->failed},
+        {"running", is_left ? 0 : run->running},
+        {"interrupted", is_left ? run->running : 0},
+        {"pending", run->pending},
+        {"paused", run->paused},
+        {"stopped", run->stopped},
+        {"other", run->other - run->stopped},
+        {"queued", run->queued},
+        {"infeasible", run->infeasible},
+        {"nonfinite", run->nonfinite},
+        {"cached", run->cached},
     };
     json_t *json = json_object();
 
@@ -101,7 +112,7 @@ json_t *run_to_json(struct store *store, const struct run_row *run,
             ? json_null()
             : json_integer((json_int_t)(run->ended_ms - run->started_ms)));
     json_object_set_new(json, "objectives", objectives);
-    json_object_set_new(json, "trials", counts_json(run));
+    json_object_set_new(json, "trials", counts_json(run, state));
     json_object_set_new(json, "budget_trials",
                         json_int_unless(run->budget_trials, 0));
     json_object_set_new(json, "best", best_json(run));

@@ -215,11 +215,12 @@ static int tell_of_queue(const struct cli *cli, const struct run_view *view,
                          const struct run_job *job, struct err *err)
 {
     struct buf queue = BUF_INIT;
-    int status =
-        place_print_queue(view->store, view->row.id, job->id, &queue, err);
+    int status = place_print_queue(view, job->id, &queue, err);
 
     if (queue.length > 0 && !cli->quiet)
-        fprintf(stderr, "%s has not started: %s\n", job->label,
+        fprintf(stderr, "%s %s: %s\n", job->label,
+                run_lacks_engine(view) ? "has written nothing"
+                                       : "has not started",
                 buf_text(&queue));
     buf_clear(&queue);
     return status;

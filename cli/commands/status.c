@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/compiler.h"
 #include "cli/cmd.h"
 #include "cli/show/jobs/run_graph.h"
@@ -83,36 +82,35 @@ static const struct table_column running_columns[] = {
 struct running {
     struct document *document;
     struct place_list places;
-    int64_t now_ms;
     struct err *err;
 };
 
 static int add_attempt(void *user, const struct attempt_row *attempt)
 {
     const struct running *running = user;
-    int64_t start_ms = attempt->started_ms;
+    struct attempt_now now;
+    int status;
+
+    attempt_now_of(running->places.view, attempt, &now);
     const struct value cells[ARRAY_LEN(running_columns)] = {
-        value_int(attempt->job_number),
-        value_int(attempt->number),
-        value_text(attempt->state),
-        value_int_unless(attempt->pid, 0),
-        value_int(start_ms),
-        start_ms == 0 ? value_null() : value_int(running->now_ms - start_ms),
+        value_int(attempt->job_number), value_int(attempt->number),
+        value_text(now.state),          value_int_unless(attempt->pid, 0),
+        value_int(now.started_ms),      value_int_unless(now.ran_ms, -1),
     };
 
-    return place_list_row(&running->places, running->document, cells, attempt,
-                          running->err);
+    status = place_list_row(&running->places, running->document, cells, attempt,
+                            &now, running->err);
+    attempt_now_clear(&now);
+    return status;
 }
 
 static int add_running(struct document *document, const struct run_view *view,
                        struct err *err)
 {
-    struct running running = {
-        .document = document, .now_ms = clock_wall_ms(), .err = err};
+    struct running running = {.document = document, .err = err};
 
     if (place_list_init(&running.places, running_columns,
-                        ARRAY_LEN(running_columns), &view->row, view->store, 0,
-                        err) < 0)
+                        ARRAY_LEN(running_columns), view, 0, err) < 0)
         return -1;
     document_begin_list(document, "running_trials", running.places.columns,
                         running.places.count);

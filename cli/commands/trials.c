@@ -8,15 +8,26 @@
 #include "cli/show/jobs/job_table.h"
 #include "cli/show/run/trial_list.h"
 #include "orchestrator/job/states.h"
+#include "store/read.h"
+
+#define INTERRUPTED "interrupted"
 
 struct options {
     const char *state, *sort, *step, *tag, *columns, *filter;
     int64_t limit;
 };
 
+/* Those of the record, and what follows from values and from the engine. */
+static const char *const state_choices[] = {
+#define X(symbol, word) word,
+    JOB_STATES(X)
+#undef X
+        STATE_NONFINITE,
+    INTERRUPTED, NULL};
+
 static const struct opt opts[] = {
     {"state", 's', OPT_CHOICE, offsetof(struct options, state), "STATE",
-     "only trials in this state", 0, trial_state_names},
+     "only trials in this state", 0, state_choices},
     {"sort", 0, OPT_TEXT, offsetof(struct options, sort), "COLUMN",
      "best: the best first; or a column, with :desc the largest first", 0,
      NULL},
@@ -38,13 +49,35 @@ static bool is_sorted(const struct options *chosen, const char *order)
     return chosen->sort != NULL && strcmp(chosen->sort, order) == 0;
 }
 
+/* The state in the record of those that are shown in the chosen one. */
+static const char *state_in_record(const struct run_view *view,
+                                   const char *chosen)
+{
+    const char *running = job_state_names[JOB_RUNNING];
+
+    if (chosen == NULL)
+        return NULL;
+    if (strcmp(chosen, STATE_NONFINITE) == 0)
+        return job_state_names[JOB_SUCCEEDED];
+    if (!run_lacks_engine(view))
+        return chosen;
+    if (strcmp(chosen, running) == 0)
+        return INTERRUPTED; /* which no record has */
+    return strcmp(chosen, view->state) == 0 ? running : chosen;
+}
+
+struct shown {
+    const struct run_view *view;
+    const char *state; /* NULL: any */
+};
+
 /* By the state that the table shows. */
 static enum trial_taken take(void *user, const struct trial_row *trial)
 {
-    const struct options *chosen = user;
+    const struct shown *shown = user;
 
-    return chosen->state == NULL ||
-                   strcmp(trial_state_shown(trial), chosen->state) == 0
+    return shown->state == NULL || strcmp(trial_state_now(shown->view, trial),
+                                          shown->state) == 0
                ? TRIAL_TAKE
                : TRIAL_SKIP;
 }
@@ -52,12 +85,10 @@ static enum trial_taken take(void *user, const struct trial_row *trial)
 static int print_trials(const struct cli *cli, const struct run_view *view,
                         const struct options *chosen, struct err *err)
 {
-    bool is_nonfinite =
-        chosen->state != NULL && strcmp(chosen->state, STATE_NONFINITE) == 0;
-    struct options copy = *chosen;
+    struct shown shown = {view, chosen->state};
     const struct trial_query query = {
         .run = view->row.id,
-        .state = is_nonfinite ? job_state_names[JOB_SUCCEEDED] : chosen->state,
+        .state = state_in_record(view, chosen->state),
         .tag = chosen->tag,
         .order = is_sorted(chosen, "best") ? ORDER_BEST : ORDER_NUMBER,
     };
@@ -70,7 +101,7 @@ static int print_trials(const struct cli *cli, const struct run_view *view,
                     : chosen->sort,
         .limit = chosen->limit,
         .take = take,
-        .user = &copy,
+        .user = &shown,
     };
 
     if (chosen->step != NULL)
@@ -83,8 +114,8 @@ static int print_trials(const struct cli *cli, const struct run_view *view,
 static int print_jobs(const struct cli *cli, const struct run_view *view,
                       const struct options *chosen, struct err *err)
 {
-    const struct job_filter filter = {chosen->state, chosen->step, chosen->tag,
-                                      chosen->limit};
+    const struct job_filter filter = {state_in_record(view, chosen->state),
+                                      chosen->step, chosen->tag, chosen->limit};
 
     if (is_sorted(chosen, "best"))
         return err_set(err, ERR_USAGE,
@@ -129,6 +160,9 @@ const struct cmd cmd_trials = {
                "column, also one that is not shown; names with other "
                "characters than letters, digits and _ need double quotes in "
                "an expression. Trials without a value come last.\n\n"
+               "A trial is 'interrupted' if it was running when the engine "
+               "crashed; 'smtune show RUN TRIAL' shows whether it still "
+               "runs.\n\n"
                "For a workflow it lists the jobs, the copies and rounds "
                "of its steps, under the names that other commands accept.",
     .examples = "smtune trials last --sort best -n 5      # the five best\n"

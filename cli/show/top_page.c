@@ -89,7 +89,8 @@ static int keep_run(void *user, const struct run_row *row)
         .nonfinite = row->nonfinite,
         .failed = row->failed,
         .stopped = row->stopped,
-        .running = row->running,
+        .running = pid > 0 ? row->running : 0,
+        .interrupted = pid > 0 ? 0 : row->running,
         .queued = row->queued,
         .best = row->best,
         .best_trial = row->best_trial,
@@ -191,7 +192,8 @@ static void add_trials(const struct top_run *run, struct buf *out)
     } parts[] = {
         {"succeeded", run->succeeded}, {STATE_NONFINITE, run->nonfinite},
         {"failed", run->failed},       {"stopped", run->stopped},
-        {"running", run->running},     {"queued", run->queued}};
+        {"running", run->running},     {"interrupted", run->interrupted},
+        {"queued", run->queued}};
 
     buf_printf(out, "  %" PRId64 " trials", run->jobs);
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
@@ -289,7 +291,8 @@ static void add_change(const struct top_run *run, size_t step, struct buf *out)
         step_list_print_note(&run->steps.list, step, &note);
     add_time(out);
     text_escape(run->name, strlen(run->name), out);
-    buf_printf(out, " %s %s", line->name, step_state_names[line->state]);
+    buf_printf(out, " %s %s", line->name,
+               step_list_state(&run->steps.list, line));
     if (line->state != FLOW_ACTIVE && jobs.length > 0)
         buf_printf(out, "  %s", buf_text(&jobs));
     if (line->state != FLOW_ACTIVE)

@@ -26,7 +26,8 @@ struct top_run {
     bool is_workflow, is_live;   /* it has an engine */
     int64_t duration_ms;         /* -1: nobody knows */
     int64_t jobs, succeeded, nonfinite, failed, stopped, running, queued;
-    double best; /* NaN: none */
+    int64_t interrupted; /* running by the record, without an engine */
+    double best;         /* NaN: none */
     int64_t best_trial;
     struct run_steps steps; /* of a workflow */
     bool has_steps;         /* they have been read */

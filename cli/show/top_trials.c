@@ -93,7 +93,7 @@ static int add_row(void *user, const struct trial_row *trial)
     struct value *cell = listing->cells;
 
     *cell++ = value_int(trial->number);
-    *cell++ = value_text(trial_state_shown(trial));
+    *cell++ = value_text(trial_state_now(view, trial));
     *cell++ = value_int_unless(trial_ran_ms(view, trial), -1);
     for (size_t i = 0; i < view->objective_count; i++) {
         if (find_value(listing, trial, i, cell++) != 0)

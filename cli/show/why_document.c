@@ -151,13 +151,13 @@ static const struct table_column place_columns[] = {
     {"executor", "on the cluster", COLUMN_TEXT, NULL},
 };
 
-/* Where it waits, and what the executor said last; of a cluster alone. */
+/* Where it waits on a cluster, and what the executor said last; or what became
+ * of it without its engine. */
 static int add_place(const struct why *why, int64_t job)
 {
     const char *note = why->view->row.note;
     struct buf queue = BUF_INIT;
-    int status = place_print_queue(why->view->store, why->view->row.id, job,
-                                   &queue, why->err);
+    int status = place_print_queue(why->view, job, &queue, why->err);
 
     if (status == 0 && (queue.length > 0 || note[0] != '\0'))
         status = document_fields(why->document, NULL, place_columns,

@@ -93,9 +93,9 @@ static bool goes_on(struct adopted_list *list, struct adopted *adopted)
         return true;
     if (!is_of_this_boot(list, adopted))
         return false;
-    if (adopted_process_lives(claim->shim_pid, claim->shim_start))
+    if (process_lives(claim->shim_pid, claim->shim_start))
         return true;
-    if (adopted_process_lives(claim->pid, claim->pid_start)) {
+    if (process_lives(claim->pid, claim->pid_start)) {
         check_time(list, adopted);
         return true;
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "executors/local/adopted_impl.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 
@@ -18,17 +17,6 @@
  * who have the file open. The number of a session whose leader is gone proves
  * nothing: it may be another's by now.
  */
-
-bool adopted_process_lives(int64_t pid, uint64_t start)
-{
-    struct process process;
-
-    if (pid <= 0)
-        return false;
-    if (!process_read((pid_t)pid, &process))
-        return errno != ENOENT && errno != ESRCH;
-    return process.start == start && !process.is_zombie;
-}
 
 void adopted_terminate(const struct adopted *adopted)
 {

@@ -30,9 +30,6 @@ struct adopted_census {
     bool is_fresh;              /* made since this was last set to false */
 };
 
-/* Whether exactly this process lives, or it cannot be seen for now. */
-bool adopted_process_lives(int64_t pid, uint64_t start);
-
 /* SIGTERM to the session of the command, if that is there. */
 void adopted_terminate(const struct adopted *adopted);
 

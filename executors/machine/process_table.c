@@ -85,6 +85,17 @@ bool process_read(pid_t pid, struct process *process)
     return parse_stat(text, process);
 }
 
+bool process_lives(int64_t pid, uint64_t start)
+{
+    struct process process;
+
+    if (pid <= 0)
+        return false;
+    if (!process_read((pid_t)pid, &process))
+        return errno != ENOENT && errno != ESRCH;
+    return process.start == start && !process.is_zombie;
+}
+
 static int by_pid(const void *a, const void *b)
 {
     const struct process *left = a, *right = b;

@@ -39,6 +39,9 @@ void process_table_clear(struct process_table *table);
  * errno is neither ENOENT nor ESRCH. */
 bool process_read(pid_t pid, struct process *process);
 
+/* Whether exactly this process lives, or that cannot be seen for now. */
+bool process_lives(int64_t pid, uint64_t start);
+
 /* Sends a signal to exactly this process (pid and start time), never to
  * another that has its pid since. False when it is gone. */
 bool process_signal(pid_t pid, uint64_t start, int signal_number);

@@ -4,14 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "store/store.h"
 
 #define X(symbol, word) [symbol] = (word),
 const char *const run_state_names[] = {RUN_STATES(X)[RUN_STATE_COUNT] = NULL};
 const char *const job_state_names[] = {JOB_STATES(X)[JOB_STATE_COUNT] = NULL};
-const char *const trial_state_names[] = {JOB_STATES(X)[JOB_STATE_COUNT] =
-                                             STATE_NONFINITE,
-                                         [JOB_STATE_COUNT + 1] = NULL};
 const char *const job_event_names[] = {JOB_EVENTS(X)[JOB_EVENT_COUNT] = NULL};
 const char *const step_event_names[] = {STEP_EVENTS(X)[STEP_EVENT_COUNT] =
                                             NULL};

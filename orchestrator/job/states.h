@@ -94,8 +94,6 @@ enum {
 
 extern const char *const run_state_names[RUN_STATE_COUNT + 1];
 extern const char *const job_state_names[JOB_STATE_COUNT + 1];
-/* Those, and what trials are also shown as (store/read.h). NULL-ended. */
-extern const char *const trial_state_names[JOB_STATE_COUNT + 2];
 extern const char *const job_event_names[JOB_EVENT_COUNT + 1];
 extern const char *const step_event_names[STEP_EVENT_COUNT + 1];
 /* By enum flow_state. */

@@ -52,14 +52,14 @@ def test_status_has_a_line_for_each_step(smtune, night):
     status = smtune.json("status", night)
     assert status["state"] == "interrupted"
     assert status["step_counts"] == {
-        "total": 6, "ended": 2, "waiting": 1, "active": 3, "succeeded": 1,
-        "failed": 0, "skipped": 1, "cached": 0}
+        "total": 6, "ended": 2, "waiting": 1, "active": 0, "succeeded": 1,
+        "failed": 0, "skipped": 1, "cached": 0, "interrupted": 3}
     steps = by_name(status["steps"])
     assert steps.keys() == set(STEPS)
     shard = steps["shard"]
     assert [shard[key] for key in ("state", "copies", "succeeded", "failed",
-                                   "running", "pending")] == [
-        "active", 4, 1, 1, 1, 1]
+                                   "interrupted", "pending")] == [
+        "interrupted", 4, 1, 1, 1, 1]
     assert shard["began"] == "2026-01-01T00:00:03.000Z"
     assert steps["tell"]["reason"] == "no step that it needs has failed"
     assert steps["tune"]["note"] == (
@@ -70,16 +70,16 @@ def test_status_has_a_line_for_each_step(smtune, night):
 
 def test_status_counts_a_copy_by_its_last_round(smtune, night):
     grow = by_name(smtune.json("status", night)["steps"])["grow"]
-    assert (grow["round"], grow["succeeded"], grow["running"]) == (2, 0, 1)
+    assert (grow["round"], grow["succeeded"], grow["interrupted"]) == (2, 0, 1)
 
 
 def test_status_folds_copies_for_people(smtune, night):
     lines = smtune.ok("status", night).splitlines()
-    assert "steps:  2 of 6 finished (3 active, 1 succeeded, 1 skipped, " \
+    assert "steps:  2 of 6 finished (3 interrupted, 1 succeeded, 1 skipped, " \
         "1 waiting)" in lines
     shard, = [line for line in lines if line.startswith("shard ")]
     assert shard.split()[1:8] == [
-        "active", "1/4", "ok,", "1", "failed,", "1", "run"]
+        "interrupted", "1/4", "ok,", "1", "failed,", "1", "interrupted"]
 
 
 def test_status_lists_what_runs(smtune, night):
@@ -251,6 +251,22 @@ def test_why_names_the_rule_that_gave_a_retry(smtune, night):
     ("tell", "skipped", "no step that it needs has failed"),
 ])
 def test_why_says_it_in_a_sentence(smtune, night, name, state, reason):
+    with smtune.as_engine_of(night):
+        why = smtune.json("why", night, name)
+    assert (why["state"], why["reason"]) == (state, reason)
+
+
+@pytest.mark.parametrize("name,state,reason", [
+    ("prepare", "succeeded", "its last attempt succeeded"),
+    ("shard[2]", "interrupted", "the engine crashed; attempt 1 has not "
+     "started, and `smtune resume night` starts it"),
+    ("shard[3]", "ready",
+     "the engine crashed; `smtune resume night` continues it"),
+    ("shard", "interrupted", "1/4 ok, 1 failed, 1 interrupted"),
+    ("tell", "skipped", "no step that it needs has failed"),
+])
+def test_why_says_what_becomes_of_it_without_an_engine(smtune, night, name,
+                                                       state, reason):
     why = smtune.json("why", night, name)
     assert (why["state"], why["reason"]) == (state, reason)
 

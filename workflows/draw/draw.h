@@ -43,6 +43,7 @@ struct drawing {
     const struct graph *graph;     /* without circles */
     const struct draw_node *nodes; /* [graph_count] */
     bool has_states;
+    const char *active; /* the word for active steps; NULL: "active" */
     /* For a terminal only. */
     bool utf8;
     size_t columns;           /* longer lines are cut; 0: none is */
@@ -80,6 +81,9 @@ void draw_svg(const struct drawing *drawing, struct buf *out);
 
 /* "waiting", "active", "succeeded", "failed", "skipped". */
 const char *draw_state_name(enum flow_state state);
+/* The same for people, with the drawing's own word for active ones. */
+const char *draw_state_word(const struct drawing *drawing,
+                            enum flow_state state);
 /* Appends what there is to say of a step besides its name and its state:
  * "experiment, 5 of 9 copies, 1 failed, 4 GPUs, at the end, always". */
 void draw_note(const struct drawing *drawing, const struct draw_node *node,

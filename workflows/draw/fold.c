@@ -150,7 +150,8 @@ void fold_name(const struct drawing *drawing, const struct fold_node *node,
     add_name(drawing, node->last, out);
 }
 
-static void note_states(const struct fold_node *node, struct buf *out)
+static void note_states(const struct drawing *drawing,
+                        const struct fold_node *node, struct buf *out)
 {
     const char *comma = ": ";
 
@@ -158,7 +159,7 @@ static void note_states(const struct fold_node *node, struct buf *out)
         if (node->states[i] == 0)
             continue;
         buf_printf(out, "%s%zu %s", comma, node->states[i],
-                   draw_state_name((enum flow_state)i));
+                   draw_state_word(drawing, (enum flow_state)i));
         comma = ", ";
     }
 }
@@ -173,13 +174,13 @@ void fold_note(const struct drawing *drawing, const struct fold_node *node,
     if (node->count > 1) {
         buf_printf(out, "%zu steps", node->count);
         if (drawing->has_states)
-            note_states(node, out);
+            note_states(drawing, node, out);
         shared = (struct draw_node){.kind = shared.kind,
                                     .when = shared.when,
                                     .is_final = shared.is_final,
                                     .copies = 1};
     } else if (drawing->has_states && shared.kind != DRAW_JOIN) {
-        buf_add_string(out, draw_state_name(shared.state));
+        buf_add_string(out, draw_state_word(drawing, shared.state));
     }
     draw_note(drawing, &shared, &note);
     if (note.length > 0 && out->length > begin)

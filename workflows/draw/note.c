@@ -16,6 +16,14 @@ const char *draw_state_name(enum flow_state state)
     return names[state];
 }
 
+const char *draw_state_word(const struct drawing *drawing,
+                            enum flow_state state)
+{
+    return state == FLOW_ACTIVE && drawing->active != NULL
+               ? drawing->active
+               : draw_state_name(state);
+}
+
 static void add_part(struct buf *out, size_t begin, const char *part)
 {
     if (part == NULL || part[0] == '\0')
@@ -38,7 +46,8 @@ static void print_copies(const struct drawing *drawing,
     if (!drawing->has_states)
         return;
     if (node->running > 0)
-        buf_printf(out, ", %" PRId64 " running", node->running);
+        buf_printf(out, ", %" PRId64 " %s", node->running,
+                   drawing->active != NULL ? drawing->active : "running");
     if (node->failed > 0)
         buf_printf(out, ", %" PRId64 " failed", node->failed);
 }

@@ -197,7 +197,7 @@ static void add_title(const struct drawing *drawing,
     buf_add_string(out, "<title>");
     add_xml(out, node->name, strlen(node->name));
     if (drawing->has_states)
-        buf_printf(out, ": %s", draw_state_name(node->state));
+        buf_printf(out, ": %s", draw_state_word(drawing, node->state));
     if (note.length > 0)
         buf_add_string(out, ", ");
     add_xml(out, buf_text(&note), note.length);

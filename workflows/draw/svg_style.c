@@ -104,7 +104,7 @@ void svg_add_legend(const struct drawing *drawing, double x, double y,
 
         if (counts[i] == 0)
             continue;
-        buf_printf(&text, "%zu %s", counts[i], draw_state_name(state));
+        buf_printf(&text, "%zu %s", counts[i], draw_state_word(drawing, state));
         buf_printf(out,
                    "<g class=\"%s\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" "
                    "height=\"%d\" rx=\"4\"/>",

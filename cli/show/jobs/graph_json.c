@@ -21,11 +21,12 @@ static json_t *pixels(double length)
 static json_t *jobs_to_json(const struct step_jobs *jobs)
 {
     return json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I}", "succeeded",
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "succeeded",
         (json_int_t)jobs->succeeded, "failed", (json_int_t)jobs->failed,
         "running", (json_int_t)jobs->running, "pending",
         (json_int_t)jobs->pending, "skipped", (json_int_t)jobs->skipped,
-        "cancelled", (json_int_t)jobs->cancelled);
+        "cancelled", (json_int_t)jobs->cancelled, "interrupted",
+        (json_int_t)jobs->interrupted);
 }
 
 static json_t *note_to_json(const struct step_list *list, size_t step)
@@ -47,12 +48,11 @@ static json_t *step_to_json(const struct step_list *list, size_t step)
     return json_pack(
         "{s:I, s:o, s:s, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "step",
         (json_int_t)step, "name", json_from_text(line->name), "state",
-        step_state_names[line->state], "copies", (json_int_t)line->copies,
-        "jobs", jobs_to_json(&line->jobs), "cached",
-        (json_int_t)line->jobs.cached, "round", json_int_unless(line->round, 0),
-        "rounds", json_int_unless(line->rounds, 0), "note",
-        note_to_json(list, step), "began_ms",
-        json_int_unless(line->began_ms, 0), "ended_ms",
+        step_list_state(list, line), "copies", (json_int_t)line->copies, "jobs",
+        jobs_to_json(&line->jobs), "cached", (json_int_t)line->jobs.cached,
+        "round", json_int_unless(line->round, 0), "rounds",
+        json_int_unless(line->rounds, 0), "note", note_to_json(list, step),
+        "began_ms", json_int_unless(line->began_ms, 0), "ended_ms",
         json_int_unless(line->ended_ms, 0));
 }
 

@@ -162,7 +162,7 @@ static int add_fields(const struct job_document *this,
         (const struct value[ARRAY_LEN(job_columns)]){
             value_int(job->number),
             value_text(buf_text(&name)),
-            value_text(job->state),
+            value_text(job_state_shown(this->view, job->state)),
             value_text_unless_empty(job->cause),
             line->is_many ? value_null()
                           : value_text_unless_empty(line->reason),
@@ -326,7 +326,7 @@ static int add_step(const struct job_document *this)
         add_known(this, step_columns,
                   (const struct value[ARRAY_LEN(step_columns)]){
                       value_text(line->name),
-                      value_text(step_state_names[line->state]),
+                      value_text(step_list_state(&this->steps->list, line)),
                       value_text_unless_empty(buf_text(&note)),
                       value_int_if(line->began_ms > 0, line->copies),
                       value_text_unless_empty(place),
@@ -364,7 +364,7 @@ static int add_copy(void *user, const struct trial_row *job)
                      (const struct value[ARRAY_LEN(copy_columns)]){
                          value_int(job->number),
                          value_text(buf_text(&name)),
-                         value_text(job->state),
+                         value_text(job_state_shown(this->view, job->state)),
                          value_text_unless_empty(job->cause),
                          value_int(job->attempts.count),
                          value_int_unless(trial_ran_ms(this->view, job), -1),

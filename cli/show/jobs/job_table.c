@@ -68,7 +68,7 @@ static int print_row(struct job_rows *rows, const struct trial_row *job,
     const struct value cells[ARRAY_LEN(columns)] = {
         value_int(job->number),
         value_text(name),
-        value_text(job->state),
+        value_text(job_state_shown(rows->view, job->state)),
         value_text_or_null(job->cause),
         value_int(job->attempts.count),
         value_int(job->attempts.first_started_ms),

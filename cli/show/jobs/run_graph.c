@@ -25,13 +25,14 @@ void run_graph_set_states(struct workflow_drawing *drawing,
         struct draw_node *node = &drawing->nodes[i];
 
         node->state = line->state;
-        node->running = line->jobs.running;
+        node->running = line->jobs.running + line->jobs.interrupted;
         node->succeeded = line->jobs.succeeded;
         node->failed = line->jobs.failed;
         if (line->copies > 0)
             node->copies = line->copies;
     }
     drawing->drawing.has_states = true;
+    drawing->drawing.active = list->interrupted;
 }
 
 static void draw(const struct cli *cli, const struct run_view *view,

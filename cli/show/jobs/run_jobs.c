@@ -177,7 +177,7 @@ static int no_job_yet(const struct run_steps *steps, int64_t step,
 
     step_list_print_note(&steps->list, (size_t)step, &note);
     err_set(err, ERR_NOT_FOUND, "step '%s' has not started: it is %s%s%s",
-            line->name, step_state_names[line->state],
+            line->name, step_list_state(&steps->list, line),
             note.length > 0 ? ", " : "", buf_text(&note));
     buf_clear(&note);
     return -1;

@@ -213,6 +213,37 @@ static int read_child(struct reading *reading, int64_t run)
     return result;
 }
 
+/* ---- the engine ---- */
+
+static int find_engine(void *user, const struct run_row *row)
+{
+    struct reading *reading = user;
+    int64_t pid;
+    const char *state = run_state_shown(reading->store, row, &pid);
+
+    if (strcmp(row->state, run_state_names[RUN_RUNNING]) == 0 &&
+        strcmp(state, row->state) != 0 && pid == 0)
+        reading->list.interrupted = state;
+    return 0;
+}
+
+/* What the record has as running is so only as long as there is an engine. */
+static int read_engine(struct reading *reading, int64_t run)
+{
+    int result = store_get_run_uncounted(reading->store, run, find_engine,
+                                         reading, reading->err);
+
+    for (size_t i = 0; reading->list.interrupted != NULL && result == 0 &&
+                       i < reading->list.count;
+         i++) {
+        struct step_jobs *jobs = &reading->list.lines[i].jobs;
+
+        jobs->interrupted = jobs->running;
+        jobs->running = 0;
+    }
+    return result;
+}
+
 /* ---- all ---- */
 
 /* What the file says of the steps, where it has as many. */
@@ -245,6 +276,8 @@ static int read_steps(struct reading *reading, int64_t run,
         result = read_rounds(reading, run);
     if (result == 0)
         result = read_child(reading, run);
+    if (result == 0)
+        result = read_engine(reading, run);
     store_read_end(reading->store, began);
     apply_file(&reading->list, workflow);
     return result;

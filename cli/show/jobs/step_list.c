@@ -44,6 +44,19 @@ bool step_line_is_cached(const struct step_line *line)
            line->jobs.cached == line->jobs.succeeded;
 }
 
+static const char *state_word(const char *interrupted, enum flow_state state)
+{
+    return state == FLOW_ACTIVE && interrupted != NULL
+               ? interrupted
+               : step_state_names[state];
+}
+
+const char *step_list_state(const struct step_list *list,
+                            const struct step_line *line)
+{
+    return state_word(list->interrupted, line->state);
+}
+
 /* ---- which are shown ---- */
 
 static void count_line(const struct step_line *line, struct step_counts *counts)
@@ -56,7 +69,7 @@ static void count_line(const struct step_line *line, struct step_counts *counts)
 
 void step_list_count(const struct step_list *list, struct step_counts *counts)
 {
-    *counts = (struct step_counts){0};
+    *counts = (struct step_counts){.interrupted = list->interrupted};
     for (size_t i = 0; i < list->count; i++) {
         if (!list->lines[i].is_hidden)
             count_line(&list->lines[i], counts);
@@ -93,7 +106,7 @@ void step_list_choose(const struct step_list *list, size_t rows, bool *shown,
     memset(shown, 0, list->count * sizeof(*shown));
     for (size_t i = 0; i < ARRAY_LEN(classes); i++)
         choose_state(list, classes[i].state, classes[i].last, shown, &rows);
-    *rest = (struct step_counts){0};
+    *rest = (struct step_counts){.interrupted = list->interrupted};
     for (size_t i = 0; i < list->count; i++) {
         if (!shown[i] && !list->lines[i].is_hidden)
             count_line(&list->lines[i], rest);
@@ -132,6 +145,7 @@ static void print_copies(const struct step_line *line, struct buf *out)
     const struct step_jobs *jobs = &line->jobs;
     const struct part parts[] = {{"failed", jobs->failed, 0},
                                  {"run", jobs->running, 0},
+                                 {"interrupted", jobs->interrupted, 0},
                                  {"skipped", jobs->skipped, 0},
                                  {"cancelled", jobs->cancelled, 0}};
 
@@ -162,9 +176,9 @@ void step_counts_print(const struct step_counts *counts, struct buf *out)
     struct part parts[ARRAY_LEN(order)];
 
     for (size_t i = 0; i < ARRAY_LEN(order); i++)
-        parts[i] =
-            (struct part){step_state_names[order[i]], counts->of[order[i]],
-                          order[i] == FLOW_SUCCEEDED ? counts->cached : 0};
+        parts[i] = (struct part){
+            state_word(counts->interrupted, order[i]), counts->of[order[i]],
+            order[i] == FLOW_SUCCEEDED ? counts->cached : 0};
     print_parts(parts, ARRAY_LEN(parts), "", out);
 }
 
@@ -239,8 +253,10 @@ void step_list_print_note(const struct step_list *list, size_t step,
         return;
     }
     if (line->state == FLOW_ACTIVE && line->jobs.running == 0 &&
-        line->jobs.pending > 0)
-        buf_add_string(out, "waits for a slot");
+        line->jobs.interrupted == 0 && line->jobs.pending > 0)
+        buf_add_string(out, list->interrupted != NULL
+                                ? "waits for `smtune resume`"
+                                : "waits for a slot");
     else if (line->below != NULL)
         buf_add_string(out, line->below);
     if (line->reason != NULL)

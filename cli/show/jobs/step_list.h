@@ -20,7 +20,8 @@ struct buf;
 /* How the copies of a step stand, each in its last round. */
 struct step_jobs {
     int64_t succeeded, failed, running, pending, skipped, cancelled;
-    int64_t cached; /* of those that succeeded, cache hits */
+    int64_t cached;      /* of those that succeeded, cache hits */
+    int64_t interrupted; /* running by the record, whose engine is not there */
 };
 
 struct step_line {
@@ -43,6 +44,8 @@ struct step_list {
     size_t count;
     size_t *order;             /* [count], that of the graph; owned */
     const struct graph *graph; /* borrowed; NULL: not known */
+    const char *interrupted;   /* the state of active steps where the run lacks
+                                  its engine; NULL: it does not */
 };
 
 void step_list_clear(struct step_list *list);
@@ -53,8 +56,13 @@ void step_list_set_graph(struct step_list *list, const struct graph *graph);
 struct step_counts {
     int64_t all, ended;
     int64_t of[FLOW_SKIPPED + 1]; /* by enum flow_state */
-    int64_t cached; /* of those that succeeded: all their copies are */
+    int64_t cached;          /* of those that succeeded: all their copies are */
+    const char *interrupted; /* the list's */
 };
+
+/* The state of a line for people. */
+const char *step_list_state(const struct step_list *list,
+                            const struct step_line *line);
 
 void step_list_count(const struct step_list *list, struct step_counts *counts);
 

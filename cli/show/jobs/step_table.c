@@ -35,7 +35,7 @@ static int hand_out(const struct sink *sink, size_t step)
     status =
         sink->row(sink->user, (const struct value[STEP_TABLE_COLUMNS]){
                                   value_text(line->name),
-                                  value_text(step_state_names[line->state]),
+                                  value_text(step_list_state(sink->list, line)),
                                   value_text(buf_text(&jobs)),
                                   value_int_unless(ms, -1),
                                   value_text(buf_text(&note)),

@@ -50,18 +50,22 @@ static int add_counts(struct document *document,
         {"failed", NULL, COLUMN_NUMBER, NULL},
         {"skipped", NULL, COLUMN_NUMBER, NULL},
         {"cached", NULL, COLUMN_NUMBER, NULL},
+        {"interrupted", NULL, COLUMN_NUMBER, NULL},
     };
+    bool is_interrupted = counts->interrupted != NULL;
+    int64_t active = counts->of[FLOW_ACTIVE];
 
     return document_fields(document, "step_counts", columns,
                            (const struct value[ARRAY_LEN(columns)]){
                                value_int(counts->all),
                                value_int(counts->ended),
                                value_int(counts->of[FLOW_WAITING]),
-                               value_int(counts->of[FLOW_ACTIVE]),
+                               value_int(is_interrupted ? 0 : active),
                                value_int(counts->of[FLOW_SUCCEEDED]),
                                value_int(counts->of[FLOW_FAILED]),
                                value_int(counts->of[FLOW_SKIPPED]),
                                value_int(counts->cached),
+                               value_int(is_interrupted ? active : 0),
                            },
                            ARRAY_LEN(columns), err);
 }
@@ -80,6 +84,7 @@ static const struct table_column full_columns[] = {
     {"skipped", NULL, COLUMN_NUMBER, NULL},
     {"cancelled", NULL, COLUMN_NUMBER, NULL},
     {"cached", NULL, COLUMN_NUMBER, NULL},
+    {"interrupted", NULL, COLUMN_NUMBER, NULL},
     {"round", NULL, COLUMN_NUMBER, NULL},
     {"began", NULL, COLUMN_TIME, NULL},
     {"ended", NULL, COLUMN_TIME, NULL},
@@ -114,7 +119,7 @@ static int add_full(const struct step_rows *rows, const struct step_list *list,
         rows->document,
         (const struct value[ARRAY_LEN(full_columns)]){
             value_text(line->name),
-            value_text(step_state_names[line->state]),
+            value_text(step_list_state(list, line)),
             value_text_unless_empty(line->reason),
             line->began_ms > 0 ? value_int(line->copies) : value_null(),
             value_int(jobs->succeeded),
@@ -124,6 +129,7 @@ static int add_full(const struct step_rows *rows, const struct step_list *list,
             value_int(jobs->skipped),
             value_int(jobs->cancelled),
             value_int(jobs->cached),
+            value_int(jobs->interrupted),
             line->round > 0 ? value_int(line->round) : value_null(),
             value_int(line->began_ms),
             value_int(line->ended_ms),
@@ -198,7 +204,6 @@ struct running {
     const struct run_view *view;
     const struct step_list *list;
     struct buf name; /* of the attempt's job */
-    int64_t now_ms;
     struct err *err;
 };
 
@@ -217,40 +222,38 @@ static int add_attempt(void *user, const struct attempt_row *attempt)
     const struct trial_query query = {.run = running->view->row.id,
                                       .number = attempt->job_number,
                                       .results_only = true};
-    int64_t start_ms = attempt->started_ms;
+    struct attempt_now now;
+    int status;
 
     if (store_each_trial(running->view->store, &query, take_name, running,
                          running->err) < 0)
         return -1;
-    return place_list_row(&running->places, running->document,
-                          (const struct value[ARRAY_LEN(running_columns)]){
-                              value_text(buf_text(&running->name)),
-                              value_int(attempt->job_number),
-                              value_int(attempt->number),
-                              value_text(attempt->state),
-                              value_int_unless(attempt->pid, 0),
-                              value_int(start_ms),
-                              start_ms == 0
-                                  ? value_null()
-                                  : value_int(running->now_ms - start_ms),
-                          },
-                          attempt, running->err);
+    attempt_now_of(running->view, attempt, &now);
+    status = place_list_row(&running->places, running->document,
+                            (const struct value[ARRAY_LEN(running_columns)]){
+                                value_text(buf_text(&running->name)),
+                                value_int(attempt->job_number),
+                                value_int(attempt->number),
+                                value_text(now.state),
+                                value_int_unless(attempt->pid, 0),
+                                value_int(now.started_ms),
+                                value_int_unless(now.ran_ms, -1),
+                            },
+                            attempt, &now, running->err);
+    attempt_now_clear(&now);
+    return status;
 }
 
 int steps_document_add_running(struct document *document,
                                const struct run_view *view,
                                const struct run_steps *steps, struct err *err)
 {
-    struct running running = {.document = document,
-                              .view = view,
-                              .list = &steps->list,
-                              .now_ms = clock_wall_ms(),
-                              .err = err};
+    struct running running = {
+        .document = document, .view = view, .list = &steps->list, .err = err};
     int status;
 
     if (place_list_init(&running.places, running_columns,
-                        ARRAY_LEN(running_columns), &view->row, view->store, 0,
-                        err) < 0)
+                        ARRAY_LEN(running_columns), view, 0, err) < 0)
         return -1;
     document_begin_list(document, "running_jobs", running.places.columns,
                         running.places.count);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "cli/show/jobs/notes_and_tags.h"
@@ -55,33 +54,27 @@ static const struct table_column attempt_columns[] = {
 struct attempt_list {
     struct document *document;
     struct place_list places;
-    bool is_live; /* it has an engine */
     struct err *err;
 };
-
-static int64_t attempt_ran_ms(const struct attempt_list *list,
-                              const struct attempt_row *attempt)
-{
-    if (attempt->started_ms == 0 || (attempt->ended_ms == 0 && !list->is_live))
-        return -1;
-    return (attempt->ended_ms != 0 ? attempt->ended_ms : clock_wall_ms()) -
-           attempt->started_ms;
-}
 
 static int add_attempt(void *user, const struct attempt_row *attempt)
 {
     const struct attempt_list *list = user;
     /* nothing that ran has had no memory */
     bool was_measured = attempt->ended_ms != 0 && attempt->max_rss_bytes > 0;
+    struct attempt_now now;
+    int status;
+
+    attempt_now_of(list->places.view, attempt, &now);
     const struct value cells[ARRAY_LEN(attempt_columns)] = {
         value_int(attempt->number),
-        value_text(attempt->state),
+        value_text(now.state),
         value_text_unless_empty(attempt->cause),
         value_int_if(attempt->exit_code >= 0, attempt->exit_code),
         value_int_if(attempt->signal != 0, attempt->signal),
-        value_int(attempt->started_ms),
+        value_int(now.started_ms),
         value_int(attempt->ended_ms),
-        value_int_unless(attempt_ran_ms(list, attempt), -1),
+        value_int_unless(now.ran_ms, -1),
         value_int_if(was_measured, attempt->cpu_ms),
         value_int_if(was_measured, attempt->max_rss_bytes),
         value_text(attempt->directory),
@@ -89,20 +82,21 @@ static int add_attempt(void *user, const struct attempt_row *attempt)
         value_int_unless(attempt->resource_used, 0),
     };
 
-    return place_list_row(&list->places, list->document, cells, attempt,
-                          list->err);
+    status = place_list_row(&list->places, list->document, cells, attempt, &now,
+                            list->err);
+    attempt_now_clear(&now);
+    return status;
 }
 
 int trial_document_add_attempts(struct document *document,
                                 const struct run_view *view, int64_t job,
                                 struct err *err)
 {
-    struct attempt_list list = {
-        .document = document, .is_live = view->engine_pid > 0, .err = err};
+    struct attempt_list list = {.document = document, .err = err};
     size_t count = ARRAY_LEN(attempt_columns) - !view->row.is_scheduled;
 
-    if (place_list_init(&list.places, attempt_columns, count, &view->row,
-                        view->store, job, err) < 0)
+    if (place_list_init(&list.places, attempt_columns, count, view, job, err) <
+        0)
         return -1;
     document_begin_list(document, "attempts", list.places.columns,
                         list.places.count);

@@ -134,6 +134,11 @@ static void describe_success(const struct why *why, const struct trial_row *job,
 static void describe_job(const struct why *why, const struct trial_row *job,
                          struct buf *out)
 {
+    if (!why->job.is_over && run_lacks_engine(why->view)) {
+        buf_printf(out, "the engine crashed; `smtune resume %s` continues it",
+                   why->view->row.name);
+        return;
+    }
     switch (job_state_find(job->state)) {
     case JOB_READY:
         describe_room(why, out);
@@ -199,8 +204,9 @@ static int add_step_head(const struct why *why)
     int status;
 
     describe_step(why, &reason);
-    status = add_head(why, NULL, step_state_names[line_of(why)->state],
-                      buf_text(&reason));
+    status =
+        add_head(why, NULL, step_list_state(&why->steps.list, line_of(why)),
+                 buf_text(&reason));
     buf_clear(&reason);
     return status;
 }
@@ -212,12 +218,13 @@ static int add_job_head(void *user, const struct trial_row *job)
     int status;
 
     run_jobs_print_name(&why->steps.list, job, &name);
-    status = place_print_queue(why->view->store, why->view->row.id, job->job,
-                               &reason, why->err);
+    status = place_print_queue(why->view, job->job, &reason, why->err);
     if (status == 0 && reason.length == 0)
         describe_job(why, job, &reason);
     if (status == 0)
-        status = add_head(why, buf_text(&name), job->state, buf_text(&reason));
+        status =
+            add_head(why, buf_text(&name),
+                     job_state_shown(why->view, job->state), buf_text(&reason));
     buf_clear(&name);
     buf_clear(&reason);
     return status;
@@ -295,7 +302,7 @@ static int add_needs_of(const struct why *why, size_t step, bool *seen)
             status = document_row(why->document,
                                   (const struct value[ARRAY_LEN(need_columns)]){
                                       value_text(need->name),
-                                      value_text(step_state_names[need->state]),
+                                      value_text(step_list_state(list, need)),
                                       value_text_unless_empty(need->reason),
                                   },
                                   why->err);

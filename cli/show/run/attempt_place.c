@@ -21,27 +21,34 @@ static const struct table_column place_columns[PLACE_COLUMNS] = {
     {"displaced", NULL, COLUMN_TEXT, NULL},
 };
 
+static const struct table_column resume_column = {"resume", "smtune resume",
+                                                  COLUMN_TEXT, NULL};
+
 static int find_place(void *user, const struct attempt_row *attempt)
 {
-    *(bool *)user |= attempt->node != NULL || attempt->handle != NULL ||
-                     attempt->queued_ms != 0 || attempt->is_displaced;
+    struct place_list *list = user;
+
+    list->has_places |= attempt->node != NULL || attempt->handle != NULL ||
+                        attempt->queued_ms != 0 || attempt->is_displaced;
+    list->has_resume |= attempt->ended_ms == 0 && run_lacks_engine(list->view);
     return 0;
 }
 
 int place_list_init(struct place_list *list, const struct table_column *own,
-                    size_t count, const struct run_row *run,
-                    struct store *store, int64_t job, struct err *err)
+                    size_t count, const struct run_view *view, int64_t job,
+                    struct err *err)
 {
-    *list =
-        (struct place_list){.count = count, .store = store_directory(store)};
+    *list = (struct place_list){.count = count, .view = view};
     memcpy(list->columns, own, count * sizeof(*own));
-    if (store_each_attempt(store, run->id, job, find_place, &list->has_places,
+    if (store_each_attempt(view->store, view->row.id, job, find_place, list,
                            err) < 0)
         return -1;
     if (list->has_places) {
         memcpy(list->columns + count, place_columns, sizeof(place_columns));
         list->count += PLACE_COLUMNS;
     }
+    if (list->has_resume)
+        list->columns[list->count++] = resume_column;
     return 0;
 }
 
@@ -80,13 +87,15 @@ static void read_reason(const char *store, const struct attempt_row *attempt,
 
 int place_list_row(const struct place_list *list, struct document *document,
                    const struct value *own, const struct attempt_row *attempt,
-                   struct err *err)
+                   const struct attempt_now *now, struct err *err)
 {
+    size_t count =
+        list->count - list->has_resume - (list->has_places ? PLACE_COLUMNS : 0);
     struct value cells[PLACE_LIST_MAX];
     struct buf reason = BUF_INIT;
     int status;
 
-    read_reason(list->store, attempt, &reason);
+    read_reason(store_directory(list->view->store), attempt, &reason);
     const struct value places[PLACE_COLUMNS] = {
         value_text_or_null(attempt->node),
         value_text_or_null(attempt->handle),
@@ -94,10 +103,11 @@ int place_list_row(const struct place_list *list, struct document *document,
         value_text_unless_empty(buf_text(&reason)),
         attempt->is_displaced ? value_bool(true) : value_null(),
     };
-    size_t count = list->count - (list->has_places ? PLACE_COLUMNS : 0);
 
     memcpy(cells, own, count * sizeof(*own));
     memcpy(cells + count, places, sizeof(places));
+    if (list->has_resume)
+        cells[list->count - 1] = value_text_or_null(now->resume);
     status = document_row(document, cells, err);
     buf_clear(&reason);
     return status;
@@ -177,10 +187,13 @@ static int print_queue(void *user, const struct attempt_row *attempt)
     return 0;
 }
 
-int place_print_queue(struct store *store, int64_t run, int64_t job,
-                      struct buf *out, struct err *err)
+int place_print_queue(const struct run_view *view, int64_t job, struct buf *out,
+                      struct err *err)
 {
-    struct queue_print print = {store_directory(store), out};
+    struct queue_print print = {store_directory(view->store), out};
 
-    return store_each_attempt(store, run, job, print_queue, &print, err);
+    if (run_lacks_engine(view))
+        return attempt_now_print(view, job, out, err);
+    return store_each_attempt(view->store, view->row.id, job, print_queue,
+                              &print, err);
 }

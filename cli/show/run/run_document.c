@@ -30,6 +30,7 @@ int run_document_counts(struct document *document, const struct run_view *view,
                         struct err *err)
 {
     const struct run_row *row = &view->row;
+    bool is_interrupted = run_lacks_engine(view);
     const struct {
         const char *key;
         int64_t trials;
@@ -42,7 +43,8 @@ int run_document_counts(struct document *document, const struct run_view *view,
         {"nonfinite", row->nonfinite, row->nonfinite > 0},
         {"failed", row->failed, true},
         {"stopped", row->stopped, row->is_scheduled},
-        {"running", row->running, true},
+        {"running", is_interrupted ? 0 : row->running, true},
+        {"interrupted", row->running, is_interrupted},
         {"queued", row->queued, row->queued > 0},
         {"paused", row->paused, row->is_scheduled},
         {"pending", row->pending - row->queued, true},

@@ -150,6 +150,26 @@ const char *run_state_shown(const struct store *store,
     return held == 0 ? "interrupted" : "unknown";
 }
 
+bool run_lacks_engine(const struct run_view *view)
+{
+    return strcmp(view->row.state, run_state_names[RUN_RUNNING]) == 0 &&
+           strcmp(view->state, view->row.state) != 0 && view->engine_pid == 0;
+}
+
+const char *job_state_shown(const struct run_view *view, const char *state)
+{
+    return strcmp(state, job_state_names[JOB_RUNNING]) == 0 &&
+                   run_lacks_engine(view)
+               ? view->state
+               : state;
+}
+
+const char *trial_state_now(const struct run_view *view,
+                            const struct trial_row *trial)
+{
+    return job_state_shown(view, trial_state_shown(trial));
+}
+
 bool run_is_workflow(const struct run_row *row)
 {
     return strcmp(row->kind, "workflow") == 0;

@@ -54,6 +54,16 @@ void run_view_clear(struct run_view *view);
 const char *run_state_shown(const struct store *store,
                             const struct run_row *row, int64_t *pid);
 
+/* Whether the run should have an engine, and has none, or none that is seen. */
+bool run_lacks_engine(const struct run_view *view);
+
+/* A job's state as it is: that of the record, but the run's own, "interrupted"
+ * or "unknown", in place of "running" where the run lacks its engine. */
+const char *job_state_shown(const struct run_view *view, const char *state);
+/* The same of a trial, which may also be without a finite value. */
+const char *trial_state_now(const struct run_view *view,
+                            const struct trial_row *trial);
+
 /* Whether it is a workflow's: its jobs are copies of steps, not trials. */
 bool run_is_workflow(const struct run_row *row);
 

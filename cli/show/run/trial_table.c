@@ -158,7 +158,7 @@ const struct value *trial_table_cells(struct trial_table *table,
 
     *cell++ = value_int(trial->number);
     if (table->detail == TRIAL_ALL)
-        *cell++ = value_text(trial_state_shown(trial));
+        *cell++ = value_text(trial_state_now(table->view, trial));
     for (size_t i = 0; i < table->view->objective_count; i++)
         *cell++ = i < trial->value_count ? value_real(trial->values[i])
                                          : value_null();

@@ -71,6 +71,7 @@ export interface TrialCounts {
   succeeded: number;
   failed: number;
   running: number;
+  interrupted: number; // by the record running, in a run that lacks its engine
   pending: number;
   paused: number;
   stopped: number;

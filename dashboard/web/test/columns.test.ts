@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeTable } from "../src/data/columns";
+import { makeBars, looks } from "../src/charts/timeline/bars";
+import { makeTable, withStates } from "../src/data/columns";
+import { countStates } from "../src/pages/counts";
 import type { Column } from "../src/types";
 
 const ROWS = 1;
@@ -18,4 +20,28 @@ test("only the first 32 reals have a bit for NaN", () => {
   const { columns } = makeTable([...values, bits], ROWS, 0);
   const said = columns.flatMap(({ name, isNan }) => (isNan?.(0) ? [name] : []));
   assert.deepEqual(said, ["value:m0", "value:m31"]);
+});
+
+const words = (name: string, data: number[], list: string[]): Column =>
+  ({ name, kind: "words", data: Uint8Array.from(data), words: list, none: 255 });
+
+test("what runs is interrupted, like its run, without an engine", () => {
+  const state = words("state", [1, 0, 1, 2], ["ready", "running", "succeeded"]);
+  const table = makeTable([state], 4, 0);
+  assert.equal(withStates(table, "running"), table);
+  assert.equal(withStates(table, "stopped"), table);
+  for (const runState of ["interrupted", "unknown"]) {
+    const shown = withStates(table, runState);
+    assert.deepEqual(shown.byName.get("state")?.words, ["ready", runState, "succeeded"]);
+    const counts = countStates(shown);
+    assert.deepEqual([counts.running, counts.interrupted, counts.pending], [0, 2, 1]);
+  }
+  assert.equal(countStates(table).running, 2);
+});
+
+test("bars of attempts that have not ended are interrupted without an engine", () => {
+  const attempts = makeTable([words("cause", [0, 255], ["ok"])], 2, 0);
+  const lookOf = (runState: string) => [...makeBars(attempts, runState).look].map((look) => looks[look]);
+  assert.deepEqual(lookOf("running"), ["succeeded", "running"]);
+  assert.deepEqual(lookOf("interrupted"), ["succeeded", "interrupted"]);
 });

@@ -193,3 +193,15 @@ export function formatNumber(number: number): string {
   const rounded = Number(number.toPrecision(6));
   return Math.abs(rounded) < 1e-4 ? rounded.toExponential() : String(rounded);
 }
+
+// The table's states as commands show them: what the record has as running is
+// "interrupted", like its run, once the engine is not there. The record itself
+// changes only when the run is resumed.
+export function withStates(table: Table, runState: string): Table {
+  const state = table.byName.get("state");
+  if (state === undefined || (runState !== "interrupted" && runState !== "unknown")) return table;
+  const words = state.words.map((word) => (word === "running" ? runState : word));
+  const columns = table.columns.map((column) =>
+    column.name === "state" ? { ...column, words } : column);
+  return { ...table, columns, byName: new Map(columns.map((column) => [column.name, column])) };
+}

@@ -2,7 +2,7 @@
 // A run that is looked at: its document and its table, kept up to date.
 import { computed, signal } from "@preact/signals";
 import { getBlock, getJson } from "../api";
-import { decodeBlock, mergeTable } from "../data/columns";
+import { decodeBlock, mergeTable, withStates } from "../data/columns";
 import type { Block } from "../data/columns";
 import { listen } from "../live";
 import type { Rows } from "../live";
@@ -112,7 +112,9 @@ export async function openRun(id: number, onGone: () => void): Promise<OpenRun> 
     back: () => void Promise.all([catchUp(), readDocument()]).catch(() => undefined),
   });
 
-  const metrics = withMetrics(id, table as RunModel["table"]);
+  const runState = computed(() => document.value?.state ?? "");
+  const shown = computed(() => withStates(table.value as Table, runState.value));
+  const metrics = withMetrics(id, shown);
   return {
     model: makeRun(document, metrics.table),
     close: () => {

@@ -6,6 +6,8 @@ const keys: Record<string, keyof TrialCounts> = {
   waiting: "pending",
   ready: "pending",
   running: "running",
+  interrupted: "interrupted",
+  unknown: "interrupted",
   paused: "paused",
   succeeded: "succeeded",
   nonfinite: "nonfinite",
@@ -29,8 +31,8 @@ export function countStates(table: Table, mask?: Uint8Array): TrialCounts {
   for (let row = 0; row < table.rows; row++)
     if (state !== undefined && mask?.[row] !== 0) byWord[state.data[row]]++;
   const counts: TrialCounts = {
-    all: table.rows, succeeded: 0, failed: 0, running: 0, pending: 0, paused: 0, stopped: 0, other: 0,
-    nonfinite: 0, cached: countCached(table, mask),
+    all: table.rows, succeeded: 0, failed: 0, running: 0, interrupted: 0, pending: 0, paused: 0, stopped: 0,
+    other: 0, nonfinite: 0, cached: countCached(table, mask),
   };
   state?.words.forEach((word, index) => (counts[keys[word] ?? "other"] += byWord[index]));
   return counts;

@@ -71,6 +71,7 @@ const parts: readonly [keyof TrialCounts, string, string][] = [
   ["nonfinite", "nonfinite", "nonfinite"],
   ["failed", "failed", "failed"],
   ["running", "running", "running"],
+  ["interrupted", "interrupted", "interrupted"],
   ["paused", "paused", "paused"],
   ["pending", "waiting", "waiting"],
   ["other", "skipped", "skipped or cancelled"],

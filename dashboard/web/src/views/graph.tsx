@@ -69,7 +69,7 @@ function tableOf(graph: Graph): DataTable {
   const needs = (node: number) => graph.edges
     .filter(({ to }) => to === node).map(({ from }) => graph.nodes[from].name).join(" ");
   const time = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
-  const states = ["succeeded", "failed", "running", "pending"];
+  const states = ["succeeded", "failed", "running", "interrupted", "pending"];
   return {
     columns: ["step", "state", "copies", ...states, "cached", "began", "ended", "needs"],
     rows: graph.nodes.length,

@@ -121,6 +121,9 @@ function selectedBars(bars: Bars, table: Table, mask: Uint8Array): Uint8Array {
   });
 }
 
+const openWords = (bars: Bars, bar: number) =>
+  looks[bars.look[bar]] === "running" ? "running for" : "interrupted; since its start";
+
 function barText({ bars, nowMs, rungs }: TimelineLook, bar: number, what: string): string {
   const retry = bars.attempt[bar] > 1 ? `, attempt ${bars.attempt[bar]}` : "";
   const wait = startOf(bars, bar, nowMs) - bars.waited[bar];
@@ -130,7 +133,7 @@ function barText({ bars, nowMs, rungs }: TimelineLook, bar: number, what: string
   return [
     `${what} ${bars.number[bar]}${retry}`,
     Number.isNaN(bars.started[bar]) ? "not started"
-      : `${isOver ? "ran" : "running for"} ${formatDuration(ran)}`,
+      : `${isOver ? "ran" : openWords(bars, bar)} ${formatDuration(ran)}`,
     ...(wait > 0 ? [`waited ${formatDuration(wait)}`] : []),
     ...(rungs.get(bar) ?? []).map(({ resource, decision }) =>
       `rung at ${valueText(resource)}: ${decision}`),
@@ -142,7 +145,7 @@ function barText({ bars, nowMs, rungs }: TimelineLook, bar: number, what: string
 function causesText(bars: Bars): string {
   const counts = new Map<string, number>();
   for (let bar = 0; bar < bars.count; bar++) {
-    const word = looks[bars.look[bar]] === "running" ? "running" : bars.cause(bar);
+    const word = bars.cause(bar) || looks[bars.look[bar]];
     counts.set(word, (counts.get(word) ?? 0) + 1);
   }
   return [...counts]
@@ -347,7 +350,9 @@ export function TimelineView({ run }: ViewProps) {
   const graph = useGraph(run);
   const what = run.document.value.kind === "workflow" ? "job" : "trial";
 
-  const bars = useMemo(() => (attempts === null ? null : makeBars(attempts)), [attempts]);
+  const runState = run.document.value.state;
+  const bars = useMemo(
+    () => (attempts === null ? null : makeBars(attempts, runState)), [attempts, runState]);
   const hasOpen = useMemo(() => bars?.ended.some(Number.isNaN) ?? false, [bars]);
   // The clock is followed as long as something is not over.
   const now = hasOpen ? clock.value : 0;

@@ -29,7 +29,8 @@ const STAMPS = ["state", "attempts", "cause", "last_started", "ended", "reached"
 
 function stampOf(run: RunModel, row: number): string {
   const table = run.table.value;
-  return STAMPS.map((name) => table.byName.get(name)?.data[row]).join();
+  const values = STAMPS.map((name) => table.byName.get(name)?.data[row]);
+  return [run.document.value.state, ...values].join();
 }
 
 const FRESH_MS = 3000;

@@ -62,6 +62,7 @@ export function useGraph(run: RunModel): Graph | null {
     };
     const unsubscribe = effect(() => {
       void run.table.value.seq;
+      void run.document.value.state;
       timer ??= setTimeout(read, Math.max(0, lastMs + PAUSE_MS - performance.now()));
     });
     return () => {

@@ -26,16 +26,20 @@ export interface Bars {
   readonly node: (bar: number) => string;
 }
 
+const lacksEngine = (runState: string) => runState === "interrupted" || runState === "unknown";
+
 const wordOf = (column: Column | undefined) => (row: number) =>
   column === undefined ? "" : (column.words[column.data[row]] ?? "");
 
-function looksOf(cause: Column | undefined, rows: number): Uint8Array {
+// open: of those that have not ended.
+function looksOf(cause: Column | undefined, rows: number, open: BarLook): Uint8Array {
   const byWord = (cause?.words ?? []).map((word) => looks.indexOf(lookOfCause[word] ?? "failed"));
-  const running = looks.indexOf("running");
-  return Uint8Array.from({ length: rows }, (_, row) => byWord[cause?.data[row] ?? -1] ?? running);
+  const other = looks.indexOf(open);
+  return Uint8Array.from({ length: rows }, (_, row) => byWord[cause?.data[row] ?? -1] ?? other);
 }
 
-export function makeBars(table: Table): Bars {
+// runState: of the run; without its engine nothing is known of what was running.
+export function makeBars(table: Table, runState: string): Bars {
   const { rows, byName } = table;
   const times = (name: string) => byName.get(name)?.data;
   const [created, queued, started, ended] = ["created", "queued", "started", "ended"].map(times);
@@ -53,7 +57,7 @@ export function makeBars(table: Table): Bars {
   const cause = byName.get("cause");
   return {
     count: rows, waited, started: begun, ended: over,
-    look: looksOf(cause, rows),
+    look: looksOf(cause, rows, lacksEngine(runState) ? "interrupted" : "running"),
     number: Uint32Array.from({ length: rows }, (_, row) => numbers?.[row] ?? 0),
     attempt: Uint16Array.from({ length: rows }, (_, row) => attempts?.[row] ?? 1),
     cause: wordOf(cause), node: wordOf(byName.get("node")),
