@@ -68,7 +68,10 @@ struct attempt_exit {
     int64_t started_ms, ended_ms; /* wall clock */
     int64_t cpu_ms;               /* user + system of the whole tree */
     int64_t max_rss_bytes;
-    char text[256]; /* what is known of why, and what is not; or "" */
+    bool has_gpu_use; /* what follows was looked at */
+    int64_t gpu_ms;   /* that its GPUs together were busy; -1: unknown */
+    int64_t gpu_memory_bytes; /* the most in use of one of them; -1: unknown */
+    char text[256];           /* what is known of why, and what is not; or "" */
     char node[EXECUTOR_NODE_MAX]; /* of the cluster where it ran, or "" */
     bool is_shortage; /* no process was to be had, or no room on the disk */
     /* What it ran in, or waited for, was taken away by the executor itself (an

@@ -102,6 +102,10 @@ static const char *end_detail(struct store *store,
     detail_int_unless_0(detail, "started_ms", end->started_ms);
     detail_int(detail, "cpu_ms", end->cpu_ms);
     detail_int(detail, "max_rss_bytes", end->max_rss_bytes);
+    if (end->has_gpu_use && end->gpu_ms >= 0)
+        detail_int(detail, "gpu_ms", end->gpu_ms);
+    if (end->has_gpu_use && end->gpu_memory_bytes >= 0)
+        detail_int(detail, "gpu_memory_bytes", end->gpu_memory_bytes);
     detail_text(detail, "text", end->text);
     if (end->rule >= 0)
         detail_int(detail, "rule", end->rule);
@@ -119,16 +123,17 @@ int store_end_attempt(struct store *store, const struct attempt_end *end,
 {
     if (store_change(
             store, UPDATE_ATTEMPT_ENDED,
-            VALUES(value_int(end->attempt), value_text(end->cause),
-                   int_unless(end->exit_code, -1), int_unless(end->signal, 0),
-                   int_unless(end->started_ms, 0), value_int(end->ended_ms),
-                   value_int(end->cpu_ms), value_int(end->max_rss_bytes),
-                   value_text(end->text), int_unless(end->rule, -1),
-                   int_unless(end->resource_used, 0),
-                   value_text(end->checkpoint), value_text(end->node),
-                   int_unless(end->is_displaced, 0),
-                   int_unless(end->is_outside, 0),
-                   int_unless(end->is_shortage, 0)),
+            VALUES(
+                value_int(end->attempt), value_text(end->cause),
+                int_unless(end->exit_code, -1), int_unless(end->signal, 0),
+                int_unless(end->started_ms, 0), value_int(end->ended_ms),
+                value_int(end->cpu_ms), value_int(end->max_rss_bytes),
+                value_text(end->text), int_unless(end->rule, -1),
+                int_unless(end->resource_used, 0), value_text(end->checkpoint),
+                value_text(end->node), int_unless(end->is_displaced, 0),
+                int_unless(end->is_outside, 0), int_unless(end->is_shortage, 0),
+                int_unless(end->has_gpu_use ? end->gpu_ms : -1, -1),
+                int_unless(end->has_gpu_use ? end->gpu_memory_bytes : -1, -1)),
             err) < 0 ||
         store_expect_change(store, "attempt in progress", end->attempt, err) <
             0)

@@ -113,7 +113,8 @@ static const char *const texts[STATEMENT_COUNT] = {
         " signal = ?4, started_ms = ?5, ended_ms = ?6,"
         " cpu_ms = ?7, max_rss_bytes = ?8, text = ?9, rule = ?10,"
         " resource_used = ?11, checkpoint = ?12, node = coalesce(?13, node),"
-        " displaced = ?14, outside = ?15, shortage = ?16"
+        " displaced = ?14, outside = ?15, shortage = ?16,"
+        " gpu_ms = ?17, gpu_memory_bytes = ?18"
         " WHERE id = ?1 AND state <> 'ended'",
     [SELECT_METRIC_NAME] = "SELECT id FROM metric_name WHERE name = ?1",
     [INSERT_METRIC_NAME] = "INSERT INTO metric_name (name) VALUES (?1)",

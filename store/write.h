@@ -284,7 +284,9 @@ struct attempt_end {
     int signal;         /* 0: none */
     int64_t started_ms; /* 0: it never began, whatever was told before */
     int64_t ended_ms, cpu_ms, max_rss_bytes;
-    const char *text;       /* NULL or why */
+    bool has_gpu_use;                 /* what follows was looked at */
+    int64_t gpu_ms, gpu_memory_bytes; /* -1: not known */
+    const char *text;                 /* NULL or why */
     int rule;               /* the retry rule that matched, from 0; -1: none */
     int64_t resource_used;  /* 0: none, or not known */
     const char *checkpoint; /* a hash of its checkpoints; NULL: none */

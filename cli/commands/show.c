@@ -94,7 +94,9 @@ const struct cmd cmd_show = {
                "For a step with several copies it lists them.\n\n"
                "--efficiency compares, for each job, the time, CPUs, memory "
                "and GPUs that its attempts asked for with those that they "
-               "used. The record has no use of GPUs.",
+               "used. The use of GPUs is that of samples of "
+               "nvidia-smi, every 5 seconds, where it is installed. It is "
+               "unknown for parts of a GPU (MIG, gpus: 0.5).",
     .examples = "smtune show last            # the newest run\n"
                 "smtune show mlp 17          # its trial 17\n"
                 "smtune show mlp 17 -o json  # for programs\n"

@@ -388,7 +388,7 @@ int exit_write(const char *directory, const struct attempt_exit *end,
 {
     char path[PATH_MAX], temporary[PATH_MAX];
     char line[EXIT_LINE_MAX], text[EXIT_LINE_MAX - 512];
-    char node[NODE_ESCAPED_MAX];
+    char node[NODE_ESCAPED_MAX], gpus[96] = "";
     int length, fd, result;
 
     if (path_in(path, directory, "exit", err) != 0 ||
@@ -396,16 +396,20 @@ int exit_write(const char *directory, const struct attempt_exit *end,
         return -1;
     escape(end->text, text, sizeof(text));
     escape(end->node, node, sizeof(node));
+    if (end->has_gpu_use)
+        snprintf(gpus, sizeof(gpus),
+                 ", \"gpu_ms\": %" PRId64 ", \"gpu_memory_bytes\": %" PRId64,
+                 end->gpu_ms, end->gpu_memory_bytes);
     length = snprintf(line, sizeof(line),
                       "{\"attempt\": %" PRId64 ", \"cause\": \"%s\""
                       ", \"exit_code\": %d, \"signal\": %d"
                       ", \"started_ms\": %" PRId64 ", \"ended_ms\": %" PRId64
                       ", \"cpu_ms\": %" PRId64 ", \"max_rss_bytes\": %" PRId64
-                      ", \"is_shortage\": %d, \"is_displaced\": %d"
+                      "%s, \"is_shortage\": %d, \"is_displaced\": %d"
                       ", \"node\": \"%s\", \"text\": \"%s\"}\n",
                       end->attempt, attempt_cause_names[end->cause],
                       end->exit_code, end->signal, end->started_ms,
-                      end->ended_ms, end->cpu_ms, end->max_rss_bytes,
+                      end->ended_ms, end->cpu_ms, end->max_rss_bytes, gpus,
                       end->is_shortage, end->is_displaced, node, text);
     fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
               0600);
@@ -480,6 +484,9 @@ static bool exit_parse(const char *line, struct attempt_exit *end)
         return false;
     end->exit_code = (int)exit_code;
     end->signal = (int)signal_number;
+    end->has_gpu_use =
+        read_integer(line, "gpu_ms", &end->gpu_ms) &&
+        read_integer(line, "gpu_memory_bytes", &end->gpu_memory_bytes);
     read_integer(line, "is_shortage", &is_shortage);
     end->is_shortage = is_shortage != 0;
     read_integer(line, "is_displaced", &is_displaced);

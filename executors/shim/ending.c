@@ -54,6 +54,8 @@ enum {
 static void attempt_destroy(struct attempt *attempt)
 {
     free(attempt->directory);
+    free(attempt->visible);
+    free(attempt->gpus);
     free(attempt);
 }
 
@@ -216,11 +218,11 @@ void ending_warn(struct supervisor *supervisor, struct attempt *attempt,
     process_table_warn(&supervisor->tree.table, attempt, attempt->warn_signal);
 }
 
-/* Whether every child of ours is a command that runs: then nothing is left of
- * any attempt that is over. */
+/* Whether every child of ours is a command that runs, or looks at GPUs: then
+ * nothing is left of any attempt that is over. */
 static bool has_no_strays(const struct supervisor *supervisor)
 {
-    ptrdiff_t commands = 0;
+    ptrdiff_t commands = supervisor->gpu_watch.pid > 0;
 
     for (const struct attempt *a = supervisor->attempts; a != NULL; a = a->next)
         commands += a->reaped_ms == 0;
@@ -325,6 +327,18 @@ static int64_t cpu_ms(const struct rusage *usage)
            (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1000;
 }
 
+static void note_gpus(struct attempt *attempt)
+{
+    struct attempt_exit *end = &attempt->end;
+    const struct gpu_tally *gpus = attempt->gpus;
+
+    if (gpus == NULL || (gpus->samples == 0 && !gpus->has_memory))
+        return;
+    end->has_gpu_use = true;
+    end->gpu_ms = gpu_tally_busy_ms(gpus, end->ended_ms - end->started_ms);
+    end->gpu_memory_bytes = gpus->has_memory ? gpus->memory_bytes : -1;
+}
+
 static void note_end(struct attempt *attempt, const struct rusage *usage)
 {
     struct attempt_exit *end = &attempt->end;
@@ -333,6 +347,7 @@ static void note_end(struct attempt *attempt, const struct rusage *usage)
     end->cpu_ms += cpu_ms(usage);
     if (usage->ru_maxrss * INT64_C(1024) > end->max_rss_bytes)
         end->max_rss_bytes = usage->ru_maxrss * INT64_C(1024);
+    note_gpus(attempt);
 }
 
 /* How many processes of the machine the kernel has killed for lack of memory
@@ -353,7 +368,11 @@ static void reap_orphan(struct supervisor *supervisor, pid_t pid)
 
     if (process_read(pid, &process))
         attempt = find_session(supervisor, process.session);
-    if (wait4(pid, NULL, 0, &usage) == pid && attempt != NULL)
+    if (wait4(pid, NULL, 0, &usage) != pid)
+        return;
+    if (pid == supervisor->gpu_watch.pid)
+        supervisor->gpu_watch.pid = supervisor->tree.spared = 0;
+    else if (attempt != NULL)
         attempt->end.cpu_ms += cpu_ms(&usage);
 }
 

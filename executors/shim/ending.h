@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "executors/shim/gpu_watch.h"
 #include "executors/shim/spawn.h"
 #include "executors/shim/supervisor.h"
 #include "executors/shim/tree.h"
@@ -24,6 +25,7 @@ struct supervisor {
     struct attempt *unwritten; /* ended, but `exit` could not be written */
     size_t count;
     struct tree tree;
+    struct gpu_watch gpu_watch;
     int64_t census_ms; /* when the last was */
     int64_t strays_ms; /* when they were last looked for */
     int64_t due_ms;    /* no attempt has to be looked at before; 0: ever */

@@ -224,6 +224,7 @@ struct supervisor *supervisor_create(const struct supervisor_events *events,
     struct supervisor *supervisor = mem_zero(sizeof(*supervisor));
 
     supervisor->events = *events;
+    supervisor->gpu_watch.fd = -1;
     supervisor->mean_ms = INT64_C(10) * SHORT_MS;
     supervisor->oom_kills = evidence_machine_oom_kills();
     supervisor->signal_fd = own_signals();
@@ -284,6 +285,7 @@ void supervisor_destroy(struct supervisor *supervisor)
 {
     if (supervisor == NULL)
         return;
+    gpu_watch_stop(&supervisor->gpu_watch);
     end_strays(supervisor);
     cgroup_site_close(&supervisor->site);
     tree_clear(&supervisor->tree);
@@ -336,6 +338,20 @@ static void attempt_fill(struct attempt *attempt,
         attempt->warn_ms = attempt->deadline_ms - spec->warn_before_ms;
 }
 
+/* Of parts of a GPU nobody can tell whose use it is. */
+static void watch_gpus(struct supervisor *supervisor, struct attempt *attempt,
+                       const struct attempt_spec *spec, const char *visible)
+{
+    if (spec->gpus <= 0 || spec->gpu_permille > 0)
+        return;
+    if (visible == NULL)
+        visible = getenv("CUDA_VISIBLE_DEVICES");
+    attempt->gpus = mem_zero(sizeof(*attempt->gpus));
+    attempt->visible = visible != NULL ? mem_copy_string(visible) : NULL;
+    gpu_watch_start(&supervisor->gpu_watch);
+    supervisor->tree.spared = supervisor->gpu_watch.pid;
+}
+
 pid_t supervisor_start(struct supervisor *supervisor,
                        const struct attempt_spec *spec, const char *gpus,
                        bool overlaps, struct attempt_exit *end)
@@ -360,6 +376,7 @@ pid_t supervisor_start(struct supervisor *supervisor,
         return launch_failed(spec, &err, end);
     }
     attempt_fill(attempt, spec);
+    watch_gpus(supervisor, attempt, spec, gpus);
     attempt->end = *end;
     attempt->has_group = place.group != NULL && cgroup_is_there(place.group);
     ending_add(supervisor, attempt);
@@ -457,6 +474,16 @@ static void on_signals(struct supervisor *supervisor)
     }
 }
 
+static void on_gpu_sample(void *user, const struct gpu_sample *sample)
+{
+    const struct supervisor *supervisor = user;
+
+    for (struct attempt *a = supervisor->attempts; a != NULL; a = a->next) {
+        if (a->gpus != NULL && a->reaped_ms == 0)
+            gpu_tally_add(a->gpus, a->visible, sample);
+    }
+}
+
 short supervisor_turn(struct supervisor *supervisor, int fd, short events,
                       int64_t wake_ms)
 {
@@ -464,6 +491,7 @@ short supervisor_turn(struct supervisor *supervisor, int fd, short events,
         {.fd = supervisor->signal_fd, .events = POLLIN},
         {.fd = supervisor->timer_fd, .events = POLLIN},
         {.fd = fd, .events = events},
+        {.fd = supervisor->gpu_watch.fd, .events = POLLIN},
     };
     uint64_t expirations;
     bool has_dead;
@@ -482,5 +510,7 @@ short supervisor_turn(struct supervisor *supervisor, int fd, short events,
             ending_reap(supervisor, clock_monotonic_ms());
     if (has_dead || polled[1].revents != 0)
         check_time(supervisor, clock_monotonic_ms());
+    if (polled[3].revents != 0)
+        gpu_watch_read(&supervisor->gpu_watch, on_gpu_sample, supervisor);
     return polled[2].revents;
 }

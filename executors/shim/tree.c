@@ -67,7 +67,7 @@ void tree_census(struct tree *tree, struct attempt *attempts)
     for (size_t i = 0; i < table->count; i++) {
         struct process *process = &table->rows[i];
 
-        if (process->parent == self)
+        if (process->parent == self && process->pid != tree->spared)
             process->owner = owner_of_child(tree, process, attempts);
     }
     process_table_hand_down(table);

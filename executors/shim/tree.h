@@ -9,6 +9,7 @@
 
 #include "executors/executor.h"
 #include "executors/machine/cgroup.h"
+#include "executors/machine/gpu_sample.h"
 #include "executors/machine/process_table.h"
 
 /*
@@ -40,6 +41,8 @@ struct attempt {
     size_t living;           /* processes, as of the last census; 1 at first */
     int64_t rss_bytes;
     char *directory;
+    char *visible;           /* its CUDA_VISIBLE_DEVICES; NULL: all GPUs */
+    struct gpu_tally *gpus;  /* NULL: it asked for none */
     struct cgroup group;     /* if it has_group */
     struct attempt_exit end; /* as far as it is known */
 };
@@ -48,6 +51,7 @@ struct attempt {
 struct tree {
     struct process_table table;
     struct attempt strays; /* owns descendants that no attempt was found for */
+    pid_t spared;          /* a child that is no attempt's, and no stray */
 };
 
 /* Reads the table anew and says in each row's owner, and in the attempts,

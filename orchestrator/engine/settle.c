@@ -254,6 +254,9 @@ static void settle_as(struct engine *engine, struct job *job,
         .ended_ms = end->ended_ms,
         .cpu_ms = end->cpu_ms,
         .max_rss_bytes = end->max_rss_bytes,
+        .has_gpu_use = end->has_gpu_use,
+        .gpu_ms = end->gpu_ms,
+        .gpu_memory_bytes = end->gpu_memory_bytes,
         .text = end->text[0] != '\0' ? end->text : NULL,
         .rule = job->retry_rule < 0
                     ? -1

@@ -106,6 +106,10 @@ static void compare_exit(const struct attempt *attempt,
     compare_integer(attempt, ATTEMPT_CELL_SIGNAL, 0, end->signal);
     compare_integer(attempt, ATTEMPT_CELL_CPU_MS, 0, end->cpu_ms);
     compare_integer(attempt, ATTEMPT_CELL_MAX_RSS_BYTES, 0, end->max_rss_bytes);
+    compare_integer(attempt, ATTEMPT_CELL_GPU_MS, -1,
+                    end->has_gpu_use ? end->gpu_ms : -1);
+    compare_integer(attempt, ATTEMPT_CELL_GPU_MEMORY_BYTES, -1,
+                    end->has_gpu_use ? end->gpu_memory_bytes : -1);
 }
 
 /* Whether its folder is there, if it must be. */

@@ -148,6 +148,8 @@ enum stored_as {
     X(ATTEMPT_CELL_ENDED_MS, ended_ms, INT, ended_ms)                          \
     X(ATTEMPT_CELL_CPU_MS, cpu_ms, INT, cpu_ms)                                \
     X(ATTEMPT_CELL_MAX_RSS_BYTES, max_rss_bytes, INT, max_rss_bytes)           \
+    X(ATTEMPT_CELL_GPU_MS, gpu_ms, INDEX, gpu_ms)                              \
+    X(ATTEMPT_CELL_GPU_MEMORY_BYTES, gpu_memory_bytes, INDEX, gpu_memory_bytes)\
     X(ATTEMPT_CELL_TEXT, text, TEXT_OR_NULL, text)                             \
     /* The retry rule that matched its end; -1: none. */                       \
     X(ATTEMPT_CELL_RULE, rule, INDEX, rule)                                    \

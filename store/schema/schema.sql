@@ -318,6 +318,10 @@ CREATE TABLE attempt (
     ended_ms INTEGER,
     cpu_ms INTEGER,
     max_rss_bytes INTEGER,
+    -- How long its GPUs together were busy, and the most memory in use of one
+    -- of them; NULL: it had none, or that is not known.
+    gpu_ms INTEGER,
+    gpu_memory_bytes INTEGER,
     text TEXT,
     -- Which of the file's retry rules matched its end, from run.retry_base of
     -- its time; as many as there are stands for the one that always holds; NULL:

@@ -24,5 +24,5 @@ def run_on_gpus(smtune, count, *words):
     """The result of smtune on a machine with so many."""
     return subprocess.run(
         ["unshare", "--mount", "sh", "-ec", WITH_GPUS, "sh", str(count),
-         "smtune", *words], env=smtune.environment(), cwd=smtune.directory,
+         "smtune", *map(str, words)], env=smtune.environment(), cwd=smtune.directory,
         capture_output=True, text=True, timeout=60, check=False)

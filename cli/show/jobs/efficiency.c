@@ -3,8 +3,9 @@
  * Asked for against used, as Slurm's seff does it for one job. What an attempt
  * asked for follows from the file and the retry rules that its job's earlier
  * attempts matched. What it used is the record's: wall time, CPU time of all
- * its processes, the largest memory. The record has no use of GPUs, and of an
- * attempt on several nodes only that of the first, which counts as unknown.
+ * its processes, the largest memory, and how long its GPUs were busy by samples
+ * of nvidia-smi. Of an attempt on several nodes the record has only the use of
+ * the first, which counts as unknown.
  */
 #include "cli/show/jobs/efficiency.h"
 
@@ -27,6 +28,9 @@ struct usage {
     int64_t cpu_ms;     /* used where that is known */
     int64_t cpu_asked_ms;
     int64_t gpu_asked_ms;
+    int64_t gpu_ms;           /* used where that is known */
+    int64_t gpu_seen_ms;      /* asked for there; 0: it is known nowhere */
+    int64_t gpu_memory_bytes; /* the most of one GPU; -1: not known */
     int64_t max_rss_bytes;
     double time_percent, memory_percent; /* the largest; 0: not known */
 };
@@ -40,7 +44,7 @@ struct efficiency {
     struct resources resources;  /* of its next attempt */
     struct usage job, all;
     int64_t jobs;
-    bool lacks_nodes, lacks_figures, lacks_gpus; /* some are not known */
+    bool lacks_nodes, lacks_figures, lacks_gpus, lacks_parts; /* not known */
     struct err *err;
 };
 
@@ -58,6 +62,7 @@ static const struct table_column columns[] = {
     {"memory_percent", "memory %", COLUMN_NUMBER, NULL},
     {"gpus", "GPUs", COLUMN_NUMBER, NULL},
     {"gpu_percent", "GPU %", COLUMN_NUMBER, NULL},
+    {"gpu_memory_bytes", "GPU memory", COLUMN_BYTES, NULL},
 };
 
 /* ---- attempts ---- */
@@ -89,6 +94,24 @@ static void add_measured(struct efficiency *this,
         job->memory_percent = memory;
 }
 
+/* Of an attempt on one node that had GPUs of its own. */
+static void add_gpus(struct efficiency *this, const struct attempt_row *attempt,
+                     int64_t wall_ms)
+{
+    const struct resources *asked = &this->resources;
+    struct usage *job = &this->job;
+
+    if (attempt->gpu_ms >= 0) {
+        job->gpu_ms = count_add(job->gpu_ms, attempt->gpu_ms);
+        job->gpu_seen_ms =
+            count_add(job->gpu_seen_ms, count_times(wall_ms, asked->gpus));
+    } else {
+        this->lacks_gpus = true;
+    }
+    if (attempt->gpu_memory_bytes > job->gpu_memory_bytes)
+        job->gpu_memory_bytes = attempt->gpu_memory_bytes;
+}
+
 static int add_attempt(void *user, const struct attempt_row *attempt)
 {
     static const struct retry_machine any_machine = {INT_MAX, INT_MAX};
@@ -118,6 +141,12 @@ static int add_attempt(void *user, const struct attempt_row *attempt)
         this->lacks_figures = true;
     else
         add_measured(this, attempt, wall_ms);
+    if (asked->gpu_permille > 0)
+        this->lacks_parts = true;
+    else if (asked->gpus > 0 && asked->nodes > 1)
+        this->lacks_gpus = true;
+    else if (asked->gpus > 0)
+        add_gpus(this, attempt, wall_ms);
     if (rule >= 0 && !attempt->is_displaced && this->task != NULL)
         retry_scale(retry_rule_at(this->task->retries, this->task->retry_count,
                                   (int)rule),
@@ -139,6 +168,10 @@ static void add_up(struct efficiency *this)
     all->cpu_ms = count_add(all->cpu_ms, job->cpu_ms);
     all->cpu_asked_ms = count_add(all->cpu_asked_ms, job->cpu_asked_ms);
     all->gpu_asked_ms = count_add(all->gpu_asked_ms, job->gpu_asked_ms);
+    all->gpu_ms = count_add(all->gpu_ms, job->gpu_ms);
+    all->gpu_seen_ms = count_add(all->gpu_seen_ms, job->gpu_seen_ms);
+    if (job->gpu_memory_bytes > all->gpu_memory_bytes)
+        all->gpu_memory_bytes = job->gpu_memory_bytes;
     if (job->memory_percent > all->memory_percent)
         all->memory_percent = job->memory_percent;
     if (job->time_percent > all->time_percent)
@@ -178,6 +211,15 @@ static struct value gpus_value(const struct resources *asked)
                : value_int_unless(asked->gpus, 0);
 }
 
+/* GPUs that did nothing are the finding that matters most. */
+static struct value gpu_percent_value(const struct usage *usage)
+{
+    double used = percent(usage->gpu_ms, usage->gpu_seen_ms);
+
+    return usage->gpu_seen_ms > 0 && used == 0 ? value_real(0)
+                                               : percent_or_null(used);
+}
+
 static int add_row(const struct efficiency *this, const char *name,
                    const struct resources *asked)
 {
@@ -199,7 +241,8 @@ static int add_row(const struct efficiency *this, const char *name,
             value_int_if(is_measured, job->max_rss_bytes),
             percent_or_null(job->memory_percent),
             gpus_value(asked),
-            value_null(),
+            gpu_percent_value(job),
+            value_int_unless(job->gpu_memory_bytes, -1),
         },
         this->err);
 }
@@ -213,12 +256,11 @@ static int add_job(void *user, const struct trial_row *job)
 
     choose_task(this, job);
     asked = this->resources;
-    this->job = (struct usage){.attempts = 0};
+    this->job = (struct usage){.gpu_memory_bytes = -1};
     status = store_each_attempt(this->view->store, this->view->row.id, job->job,
                                 add_attempt, this, this->err);
     if (status < 0 || this->job.attempts == 0)
         return status < 0 ? -1 : 0;
-    this->lacks_gpus |= asked.gpus > 0;
     add_up(this);
     print_name(this, job, &name);
     status = add_row(this, buf_text(&name), &asked);
@@ -240,6 +282,9 @@ static const struct table_column sum_columns[] = {
     {"max_rss_bytes", "most memory", COLUMN_BYTES, NULL},
     {"memory_percent", "memory used %, at most", COLUMN_NUMBER, NULL},
     {"gpu_asked_ms", "GPU time asked for", COLUMN_DURATION, NULL},
+    {"gpu_ms", "GPU time used", COLUMN_DURATION, NULL},
+    {"gpu_percent", "GPU used %", COLUMN_NUMBER, NULL},
+    {"gpu_memory_bytes", "most memory of a GPU", COLUMN_BYTES, NULL},
     {"unknown", NULL, COLUMN_TEXT, NULL},
 };
 
@@ -249,7 +294,9 @@ static void print_unknown(const struct efficiency *this, struct buf *text)
         bool is_so;
         const char *text;
     } parts[] = {
-        {this->lacks_gpus, "the use of GPUs"},
+        {this->lacks_gpus,
+         "the use of GPUs of attempts that `nvidia-smi` showed nothing of"},
+        {this->lacks_parts, "the use of GPUs that trials share"},
         {this->lacks_nodes, "CPU time and memory of jobs on several nodes"},
         {this->lacks_figures,
          "CPU time and memory of attempts that nothing could measure"},
@@ -283,6 +330,9 @@ static int add_sums(const struct efficiency *this)
             value_int_unless(all->max_rss_bytes, 0),
             percent_or_null(all->memory_percent),
             value_int_unless(all->gpu_asked_ms, 0),
+            value_int_if(all->gpu_seen_ms > 0, all->gpu_ms),
+            gpu_percent_value(all),
+            value_int_unless(all->gpu_memory_bytes, -1),
             value_text_unless_empty(buf_text(&unknown)),
         },
         ARRAY_LEN(sum_columns), this->err);
@@ -314,7 +364,10 @@ static int add_all(struct efficiency *this, const char *operand)
 int efficiency_add(struct document *document, const struct run_view *view,
                    const char *operand, struct err *err)
 {
-    struct efficiency this = {.document = document, .view = view, .err = err};
+    struct efficiency this = {.document = document,
+                              .view = view,
+                              .all = {.gpu_memory_bytes = -1},
+                              .err = err};
     struct experiment *experiment = NULL;
     int status = 0;
 

@@ -37,6 +37,9 @@ static void test_store_attempts__attempts_come_back(void **state)
                               .ended_ms = 30,
                               .cpu_ms = 4,
                               .max_rss_bytes = 1LL << 40,
+                              .has_gpu_use = true,
+                              .gpu_ms = 0,
+                              .gpu_memory_bytes = 1LL << 37,
                               .text = "went\naway",
                               .rule = 2};
     int64_t job, second;
@@ -66,6 +69,10 @@ static void test_store_attempts__attempts_come_back(void **state)
     assert_int_equal(seen.rows[0].started_ms, 21);
     assert_int_equal(seen.rows[0].ended_ms, 30);
     assert_true(seen.rows[0].max_rss_bytes == 1LL << 40);
+    assert_int_equal(seen.rows[0].gpu_ms, 0);
+    assert_true(seen.rows[0].gpu_memory_bytes == 1LL << 37);
+    assert_int_equal(seen.rows[1].gpu_ms, -1);
+    assert_int_equal(seen.rows[1].gpu_memory_bytes, -1);
     assert_string_equal(seen.cause[1], "-");
     assert_string_equal(seen.text[1], "-");
     assert_int_equal(seen.rows[1].pid, 4711);

@@ -30,6 +30,9 @@ static void test_exit__survives_writing_and_reading(void **state)
         .ended_ms = INT64_C(1790000000456),
         .cpu_ms = 12,
         .max_rss_bytes = INT64_C(1) << 36,
+        .has_gpu_use = true,
+        .gpu_ms = -1,
+        .gpu_memory_bytes = INT64_C(1) << 37,
         .text = "cannot run \"a\\b\"\n\t, \"cause\": \"ok\"",
         .node = "gpu-17",
         .is_shortage = true,
@@ -47,6 +50,9 @@ static void test_exit__survives_writing_and_reading(void **state)
     assert_int_equal(read.ended_ms, end.ended_ms);
     assert_int_equal(read.cpu_ms, 12);
     assert_int_equal(read.max_rss_bytes, end.max_rss_bytes);
+    assert_true(read.has_gpu_use);
+    assert_int_equal(read.gpu_ms, -1);
+    assert_int_equal(read.gpu_memory_bytes, end.gpu_memory_bytes);
     assert_string_equal(read.text, end.text);
     assert_string_equal(read.node, "gpu-17");
     assert_true(read.is_shortage);
