@@ -23,7 +23,7 @@
 #include "store/store.h"
 
 struct options {
-    const char *avoid, *clear, *reason;
+    const char *avoid, *clear, *reason, *url;
     bool is_forced;
     struct opt_duration duration;
 };
@@ -39,6 +39,10 @@ static const struct opt opts[] = {
      1000, NULL},
     {"clear", 0, OPT_TEXT, offsetof(struct options, clear), "NODES",
      "re-admit nodes", 0, NULL},
+    {"url", 0, OPT_TEXT, offsetof(struct options, url), "URL",
+     "compare names by the slurmrestd at this address: unix:/PATH or "
+     "http://HOST:PORT",
+     0, NULL},
     {"force", 0, OPT_FLAG, offsetof(struct options, is_forced), NULL,
      "accept names of nodes that the cluster does not have", 0, NULL},
     {0},
@@ -140,8 +144,8 @@ static int check_names(const struct cli *cli, struct store *store,
     host_list_sort(&table);
     if (status == 0)
         unknown = find_unknown(names, &cluster, &table);
-    if (unknown != NULL && cluster_is_near(NULL) &&
-        cluster_nodes(NULL, &cluster, &why) != 0 && !cli->quiet)
+    if (unknown != NULL && cluster_is_near(options->url) &&
+        cluster_nodes(options->url, &cluster, &why) != 0 && !cli->quiet)
         fprintf(stderr, "smtune: cannot compare names with the cluster: %s\n",
                 why.text);
     if (unknown != NULL)
@@ -259,7 +263,8 @@ const struct cmd cmd_nodes = {
                "Running engines apply a change within seconds. Jobs on an "
                "excluded node continue. NODES is a name, or a list as Slurm "
                "writes it: n[1-4,7],gpu03. The names are compared with those "
-               "of the cluster, if Slurm's commands are here.",
+               "of the cluster, if Slurm's commands are here or --url names "
+               "its slurmrestd.",
     .examples = "smtune nodes\n"
                 "smtune nodes --avoid n17 --for 2h --reason 'its fan hums'\n"
                 "smtune nodes --avoid 'n[1-4,7]'\n"

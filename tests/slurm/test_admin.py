@@ -137,19 +137,22 @@ def test_a_cluster_that_never_answers(smtune, workflow, cluster, tmp_path):
     smtune.ok("fsck")
 
 
-def test_names_of_nodes_are_those_of_the_cluster(smtune):
+def test_names_of_nodes_are_those_of_the_cluster(smtune, cluster, transport):
+    url, env = [], {}
+    if transport == "rest":  # and no command of Slurm is there
+        url, env = ["--url", cluster.options["url"]], {"PATH": "/nonexistent"}
     for text, says in (("n[1,3],nn2", "(did you mean 'n2'?)"),
                        ("n[1-9]", "unknown node 'n5': the cluster has 4 "
                                   "nodes, 'n1' to 'n4'")):
-        result = smtune("nodes", "--avoid", text)
+        result = smtune("nodes", "--avoid", text, *url, env=env)
         assert result.returncode == 2 and says in result.stderr
     assert smtune.json("nodes") == []
-    smtune.ok("nodes", "--avoid", "n[1-2,4]")
-    smtune.ok("nodes", "--clear", "n[2-3]")
-    smtune.ok("nodes", "--avoid", "n77", "--force")
+    smtune.ok("nodes", "--avoid", "n[1-2,4]", *url, env=env)
+    smtune.ok("nodes", "--clear", "n[2-3]", *url, env=env)
+    smtune.ok("nodes", "--avoid", "n77", "--force", *url, env=env)
     assert {row["name"] for row in smtune.json("nodes") if row["avoided"]} == \
         {"n1", "n4", "n77"}
-    smtune.ok("nodes", "--clear", "n77,n[1-4]")
+    smtune.ok("nodes", "--clear", "n77,n[1-4]", *url, env=env)
     assert not any(row["avoided"] for row in smtune.json("nodes"))
 
 
