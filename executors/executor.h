@@ -84,6 +84,7 @@ struct attempt_exit {
 
 struct buf;
 struct log;
+struct slurm_site;
 
 /* Where an attempt runs. */
 struct attempt_place {
@@ -126,6 +127,8 @@ struct slurm_options {
     int pilot_cpus, pilot_gpus, pilot_max;
     int64_t pilot_memory_bytes, pilot_time_ms, pilot_idle_ms;
     struct log *log; /* of calls; NULL: there is none */
+    /* For executor_preview(): the cluster; NULL: it was not asked. */
+    const struct slurm_site *site;
 };
 
 /* A limit that runs may share: `size` slots, each a file in the directory that

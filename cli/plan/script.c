@@ -21,6 +21,7 @@
 #include "base/mem.h"
 #include "cli/cmd.h"
 #include "executors/executor.h"
+#include "orchestrator/machine/cluster.h"
 #include "orchestrator/search/dry_run.h"
 #include "orchestrator/spec/spec.h"
 #include "orchestrator/spec/workflow/workflow.h"
@@ -32,6 +33,9 @@ struct scripts {
     struct mask *mask; /* NULL: secrets are shown */
     json_t *json;      /* NULL: for people */
     int64_t count;
+    const struct slurm_options *asked; /* whose cluster was asked last */
+    struct slurm_site site;            /* it, where has_site */
+    bool has_site, is_quiet;
 };
 
 struct script {
@@ -103,6 +107,29 @@ static void show(struct scripts *scripts, const struct script *script,
     scripts->count++;
 }
 
+/* The cluster of the executor, asked once; NULL: there is none here, or it does
+ * not answer. */
+static const struct slurm_site *find_site(struct scripts *scripts,
+                                          const struct slurm_options *slurm)
+{
+    int64_t answer_ms;
+    struct err why;
+
+    if (scripts->asked == slurm)
+        return scripts->has_site ? &scripts->site : NULL;
+    if (scripts->has_site)
+        cluster_clear(&scripts->site);
+    scripts->asked = slurm;
+    scripts->site = (struct slurm_site){.version = NULL};
+    scripts->has_site =
+        cluster_is_near(slurm->url) &&
+        cluster_describe(slurm->url, &scripts->site, &answer_ms, &why) == 0;
+    if (!scripts->has_site && cluster_is_near(slurm->url) && !scripts->is_quiet)
+        fprintf(stderr, "smtune: cannot ask the cluster for its limits: %s\n",
+                why.text);
+    return scripts->has_site ? &scripts->site : NULL;
+}
+
 static int add_script(struct scripts *scripts, const struct script *script,
                       struct err *err)
 {
@@ -126,9 +153,15 @@ static int add_script(struct scripts *scripts, const struct script *script,
     };
     struct executor_options executor = *script->executor;
     struct buf text = BUF_INIT, out = BUF_INIT;
+    struct slurm_options slurm;
     int result;
 
     executor.run = scripts->run;
+    if (executor.slurm != NULL) {
+        slurm = *executor.slurm;
+        slurm.site = find_site(scripts, executor.slurm);
+        executor.slurm = &slurm;
+    }
     result = executor_preview(&executor, &spec, folder, &text, err);
     if (result == 0) {
         add_shown(scripts, buf_text(&text), &out);
@@ -205,6 +238,8 @@ static void finish(struct scripts *scripts)
         json_decref(scripts->json);
     }
     buf_clear(&text);
+    if (scripts->has_site)
+        cluster_clear(&scripts->site);
     mask_destroy(scripts->mask);
     free(scripts->folder);
     free(scripts->work_directory);
@@ -221,6 +256,7 @@ int plan_script_print(const struct cli *cli, const struct spec *spec,
     scripts.run = workflow != NULL ? workflow->name : spec->experiment->name;
     scripts.folder = mem_printf("%s/runs/%s", store, scripts.run);
     scripts.work_directory = fs_absolute(".");
+    scripts.is_quiet = cli->quiet;
     if (cli->output != OUTPUT_TABLE)
         scripts.json = json_array();
     if (!has_secrets) {

@@ -79,7 +79,8 @@ static int print(const struct executor_options *options,
     if (result == 0)
         result = slurm_labels_open(&labels, options, err);
     if (result == 0) {
-        slurm_submission_fill(options->slurm, NULL, spec, &submission);
+        slurm_submission_fill(options->slurm, options->slurm->site, spec,
+                              &submission);
         slurm_labels_set(&labels, spec, false, &submission);
         slurm_print_submission(&submission, out);
     }
@@ -94,7 +95,8 @@ int slurm_preview(const struct executor_options *options,
                   struct buf *out, struct err *err)
 {
     const struct slurm_pace pace = {.ended = 0};
-    const struct slurm_scene scene = {options->slurm, &pace, NULL,
+    const struct slurm_site *site = options->slurm->site;
+    const struct slurm_scene scene = {options->slurm, &pace, site,
                                       options->parallel};
     const char *why = NULL;
     int choice = slurm_choose(spec, &scene, &why, err);
@@ -107,5 +109,8 @@ int slurm_preview(const struct executor_options *options,
     if (choice == SLURM_BY_PILOT)
         buf_add_string(out, "# Mode pilot: a job of the pilot's size runs "
                             "this, and others after it.\n");
+    if (site == NULL)
+        buf_add_string(out, "# The cluster was not asked: its limits of time "
+                            "may shorten --time.\n");
     return 0;
 }

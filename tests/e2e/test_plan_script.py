@@ -41,6 +41,7 @@ def test_script_of_a_trial(smtune, write):
     shown = smtune.ok("plan", path, "--script", "--with-secrets")
     assert "#   DB_PASSWORD=hunter22" in shown and "s3cret-word" in shown
     assert len(smtune.json("plan", path, "--script", "--trials", "2")) == 2
+    assert "# The cluster was not asked: its limits of time" in script
     assert not smtune.store.exists()
 
 

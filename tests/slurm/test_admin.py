@@ -177,3 +177,22 @@ def test_what_is_submitted_is_kept(smtune, experiment, cluster, mode):
         if mode == "job" and row["id"] == 1:
             assert re.sub("smt-[0-9a-f]{8}", "smt-TOKEN", "\n".join(lines)) \
                 in plan
+
+
+def test_plan_cuts_times_as_a_submission(smtune, experiment, cluster,
+                                         transport):
+    """To MaxTime of a partition, which no margin of smtune's exceeds."""
+    path = experiment(
+        trials=1, executor={"mode": "job", "partition": "short"},
+        trial={"resources": {"time": "110s"}})
+    plan = smtune.ok("plan", path, "--script")
+    assert " --time=2 " in plan and "was not asked" not in plan
+    smtune.ok("run", path)
+    [attempt] = smtune.json("show", "run", 1)["attempts"]
+    assert " --time=2 " in (
+        smtune.store / attempt["directory"] / "sbatch").read_text()
+    if transport == "commands":
+        nowhere = smtune.ok("plan", path, "--script",
+                            env={"PATH": "/nonexistent"})
+        assert " --time=4 " in nowhere
+        assert "# The cluster was not asked: its limits of time" in nowhere
