@@ -25,7 +25,6 @@ enum form {
     COUNTED,   /* a number that may be {"set", "number"} */
     MEGABYTES, /* likewise */
     FLAG,      /* without a value */
-    GRES,      /* "gpu:2" */
     GPUS,      /* "2", "a100:2" */
     GPU_AMOUNT,
     GPU_MEGABYTES,
@@ -45,10 +44,10 @@ static const struct field {
     {"--constraint", 'C', TEXT, "constraints", "constraints"},
     {"--cpus-per-gpu", 0, GPU_AMOUNT, "cpus_per_gpu", "cpus_per_tres"},
     {"--exclusive", 0, SHARING, "exclusive", "shared"},
-    {"--gpus-per-node", 0, GPUS, "gpus_per_node", "tres_per_node"},
+    {"--gpus-per-node", 0, TEXT, "gpus_per_node", "gpus_per_node"},
     {"--gpus-per-socket", 0, GPUS, "gpus_per_socket", "tres_per_socket"},
     {"--gpus-per-task", 0, GPUS, "gpus_per_task", "tres_per_task"},
-    {"--gres", 0, GRES, "gres", "tres_per_node"},
+    {"--gres", 0, TEXT, "gres", "gres"},
     {"--hold", 'H', FLAG, "hold", "hold"},
     {"--licenses", 'L', TEXT, "licenses", "licenses"},
     {"--mail-type", 0, MAIL, "mail_type", "mail_type"},
@@ -151,7 +150,6 @@ static bool is_sound(const struct field *field, const char *value)
     case SHARING:
         return sharing_of(value) != NULL;
     case TEXT:
-    case GRES:
     case GPUS:
     case WORDS:
     case MAIL:
@@ -207,7 +205,6 @@ static void set_old(json_t *job, const struct field *field, const char *value)
                             json_integer(amount_of(field, value)));
         return;
     case TEXT:
-    case GRES:
     case GPUS:
     case WORDS:
     case MAIL:
@@ -236,21 +233,34 @@ json_t *slurm_rest_list(const char *text)
 }
 
 /* "gpu:2,shard:1" -> "gres/gpu:2,gres/shard:1" */
-static json_t *gres_of(const char *value)
+static void add_gres(struct buf *out, const char *value)
 {
-    struct buf out = BUF_INIT;
-    json_t *json;
-
     while (*value != '\0') {
         size_t length = strcspn(value, ",");
 
-        buf_printf(&out, "%sgres/%.*s", out.length > 0 ? "," : "", (int)length,
+        buf_printf(out, "%sgres/%.*s", out->length > 0 ? "," : "", (int)length,
                    value);
         value += length + (value[length] == ',');
     }
-    json = json_string(buf_text(&out));
+}
+
+/* As sbatch joins --gpus-per-node and --gres, which may be "none": later
+ * versions have one field for both. */
+static void join_gres(json_t *job)
+{
+    const char *gpus = json_string_value(json_object_get(job, "gpus_per_node"));
+    const char *gres = json_string_value(json_object_get(job, "gres"));
+    struct buf out = BUF_INIT;
+
+    if (gpus != NULL)
+        buf_printf(&out, "gres/gpu:%s", gpus);
+    if (gres != NULL && strcasecmp(gres, "none") != 0)
+        add_gres(&out, gres);
+    if (out.length > 0)
+        json_object_set_new(job, "tres_per_node", json_string(buf_text(&out)));
+    json_object_del(job, "gpus_per_node");
+    json_object_del(job, "gres");
     buf_clear(&out);
-    return json;
 }
 
 /* The flags of mail that sbatch's words, in whatever case, stand for. */
@@ -305,8 +315,6 @@ static json_t *value_of(const struct field *field, const char *value)
                    : json_integer(amount_of(field, value));
     case FLAG:
         return json_true();
-    case GRES:
-        return gres_of(value);
     case GPUS:
         return json_sprintf("gres/gpu:%s", value);
     case GPU_AMOUNT:
@@ -341,4 +349,6 @@ void slurm_rest_set_extra(json_t *job, const json_t *words, int version)
         if (strncmp(field->option, "--mem-per-", strlen("--mem-per-")) == 0)
             json_object_del(job, "memory_per_node");
     }
+    if (version > SLURM_REST_LAST_OF_OPTIONS)
+        join_gres(job);
 }

@@ -182,7 +182,6 @@ static void set_no_val(json_t *job, const char *key)
 static void adapt(json_t *job)
 {
     const json_t *nodes = json_object_get(job, "nodes");
-    const json_t *gres = json_object_get(job, "gres");
 
     json_object_set_new(job, "environment",
                         pairs_of(json_object_get(job, "environment")));
@@ -193,10 +192,6 @@ static void adapt(json_t *job)
     json_object_set_new(job, "open_mode", json_pack("[s]", "APPEND"));
     json_object_set_new(job, "nodes",
                         json_sprintf("%d", (int)json_integer_value(nodes)));
-    if (gres != NULL)
-        json_object_set_new(job, "tres_per_node",
-                            json_sprintf("gres/%s", json_string_value(gres)));
-    json_object_del(job, "gres");
     if (json_object_get(job, "exclude_nodes") != NULL)
         json_object_set_new(job, "excluded_nodes",
                             slurm_rest_list(json_string_value(

@@ -140,6 +140,48 @@ static void test_job__takes_variables_alone_from_the_environment(void **state)
     json_decref(body);
 }
 
+/* The GPUs of a node by `gpus: 2`, and the file's options. */
+static void assert_node(const char *first, const char *second, int version,
+                        const char *key, const char *expected)
+{
+    const char *const extra[] = {first, second};
+    const struct slurm_ask ask = {.extra = extra, .extra_count = 2};
+    struct slurm_submission it = least;
+    json_t *body;
+
+    it.ask = &ask;
+    it.gpus = 2;
+    assert_null(slurm_rest_refused_extra(&ask));
+    body = slurm_rest_job_adapt(slurm_rest_job(&it), version);
+    const char *text = json_string_value(
+        json_object_get(json_object_get(body, "job"), key));
+    if (expected != NULL)
+        assert_string_equal(text, expected);
+    else
+        assert_null(text);
+    json_decref(body);
+}
+
+/* --gres comes in place of `gpus`, and beside --gpus-per-node: as in sbatch. */
+static void test_job__joins_what_a_node_is_to_have(void **state)
+{
+    (void)state;
+    assert_node("--hold", "--gpus-per-node=a100:1", 38, "gres", "gpu:2");
+    assert_node("--hold", "--gpus-per-node=a100:1", 38, "gpus_per_node",
+                "a100:1");
+    assert_node("--hold", "--gpus-per-node=a100:1", 41, "tres_per_node",
+                "gres/gpu:a100:1,gres/gpu:2");
+    assert_node("--gres=shard:1,nvme:2", "--gpus-per-node=4", 41,
+                "tres_per_node", "gres/gpu:4,gres/shard:1,gres/nvme:2");
+    assert_node("--gpus-per-node=4", "--gres=shard:1", 41, "tres_per_node",
+                "gres/gpu:4,gres/shard:1");
+    assert_node("--gpus-per-node=4", "--gres=None", 41, "tres_per_node",
+                "gres/gpu:4");
+    assert_node("--hold", "--gres=none", 41, "tres_per_node", NULL);
+    assert_node("--hold", "--gres=shard:1", 41, "gres", NULL);
+    assert_node("--hold", "--gpus-per-node=1", 41, "gpus_per_node", NULL);
+}
+
 static void assert_extra(const char *word, int version, const char *expected)
 {
     const char *const extra[] = {word};
@@ -228,6 +270,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_job__asks_for_no_more_than_is_wanted),
         cmocka_unit_test(test_job__names_the_gpus_of_a_node),
+        cmocka_unit_test(test_job__joins_what_a_node_is_to_have),
         cmocka_unit_test(test_job__divides_its_tasks),
         cmocka_unit_test(test_job__is_said_as_utf8_alone),
         cmocka_unit_test(test_job__says_options_of_sbatch_in_fields),
