@@ -350,14 +350,27 @@ static void note_end(struct attempt *attempt, const struct rusage *usage)
     note_gpus(attempt);
 }
 
-/* How many processes of the machine the kernel has killed for lack of memory
- * since this was last asked. */
-static int64_t recent_oom_kills(struct supervisor *supervisor)
+/* Whether it may have ended by the kernel's kill of one of its processes. Of
+ * several attempts in a job, another one's may have been killed. */
+static bool may_lack_memory(const struct supervisor *supervisor, int status)
 {
-    int64_t before = supervisor->oom_kills;
+    if (WIFSIGNALED(status))
+        return WTERMSIG(status) == SIGKILL;
+    return supervisor->is_in_job &&
+           (WEXITSTATUS(status) == 128 + SIGKILL ||
+            (WEXITSTATUS(status) != 0 && supervisor->count == 1));
+}
 
-    supervisor->oom_kills = evidence_machine_oom_kills();
-    return supervisor->oom_kills - before;
+/* The kills since this was last asked. */
+static struct oom_kills recent_oom_kills(struct supervisor *supervisor)
+{
+    struct oom_kills before = supervisor->oom_kills;
+
+    supervisor->oom_kills =
+        evidence_oom_kills(supervisor->is_in_job ? supervisor->group : NULL);
+    return (struct oom_kills){.machine = supervisor->oom_kills.machine -
+                                         before.machine,
+                              .job = supervisor->oom_kills.job - before.job};
 }
 
 static void reap_orphan(struct supervisor *supervisor, pid_t pid)
@@ -406,6 +419,7 @@ static void note_launch(struct supervisor *supervisor, struct attempt *attempt)
 static void reap_command(struct supervisor *supervisor, struct attempt *attempt,
                          int64_t now_ms)
 {
+    struct oom_kills recent = {0};
     struct rusage usage;
     int status = 0;
 
@@ -413,10 +427,9 @@ static void reap_command(struct supervisor *supervisor, struct attempt *attempt,
     if (wait4(attempt->pid, &status, 0, &usage) != attempt->pid)
         return;
     note_end(attempt, &usage);
-    evidence_judge(attempt, status,
-                   WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL
-                       ? recent_oom_kills(supervisor)
-                       : 0);
+    if (may_lack_memory(supervisor, status))
+        recent = recent_oom_kills(supervisor);
+    evidence_judge(attempt, status, &recent);
     note_launch(supervisor, attempt);
     follow_duration(supervisor, attempt);
     attempt->reaped_ms = now_ms;

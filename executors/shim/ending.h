@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "executors/shim/evidence.h"
 #include "executors/shim/gpu_watch.h"
 #include "executors/shim/spawn.h"
 #include "executors/shim/supervisor.h"
@@ -33,8 +34,9 @@ struct supervisor {
     int64_t census_cost_ms;
     int64_t groups_ms; /* when those with limits were last looked at */
     int64_t groups_cost_ms;
-    int64_t mean_ms;   /* duration of the last attempts */
-    int64_t oom_kills; /* of the machine, when last looked */
+    int64_t mean_ms;            /* duration of the last attempts */
+    struct oom_kills oom_kills; /* when last looked */
+    char *group; /* the directory of that with its memory; NULL: none */
     bool has_site;
     bool is_in_job;     /* of a cluster */
     bool strays;        /* there may be some since then */

@@ -65,12 +65,30 @@ void evidence_of_memory(struct attempt *attempt)
              limit);
 }
 
-int64_t evidence_machine_oom_kills(void)
+struct oom_kills evidence_oom_kills(const char *group)
 {
+    struct oom_kills kills = {0};
     char text[16384];
 
     cgroup_read("/proc", "vmstat", text, sizeof(text));
-    return cgroup_line_number(text, "oom_kill");
+    kills.machine = cgroup_line_number(text, "oom_kill");
+    if (group == NULL)
+        return kills;
+    cgroup_read(group, "memory.events", text, sizeof(text));
+    if (text[0] == '\0') /* version 1 */
+        cgroup_read(group, "memory.oom_control", text, sizeof(text));
+    kills.job = cgroup_line_number(text, "oom_kill");
+    return kills;
+}
+
+/* A user's process can make no group in that of its job. */
+static void tell_job_kills(struct attempt *attempt, int64_t count)
+{
+    attempt->told = CAUSE_OOM;
+    snprintf(attempt->end.text, sizeof(attempt->end.text),
+             "out of memory: the kernel killed %" PRId64
+             " process%s of its Slurm job",
+             count, count == 1 ? "" : "es");
 }
 
 /* -- The rest -------------------------------------------------------------*/
@@ -114,7 +132,7 @@ static void tell_signal(struct attempt *attempt, int number,
 }
 
 void evidence_judge(struct attempt *attempt, int status,
-                    int64_t machine_oom_kills)
+                    const struct oom_kills *recent)
 {
     struct attempt_exit *end = &attempt->end;
 
@@ -123,13 +141,15 @@ void evidence_judge(struct attempt *attempt, int status,
     else
         end->signal = WTERMSIG(status);
     evidence_look(attempt);
+    if (attempt->told == CAUSE_OK && recent->job > 0)
+        tell_job_kills(attempt, recent->job);
     if (attempt->told == CAUSE_TIMEOUT)
         tell_timeout(attempt);
     if (attempt->told != CAUSE_OK) {
         end->cause = attempt->told;
     } else if (end->signal != 0) {
         end->cause = CAUSE_SIGNAL;
-        tell_signal(attempt, end->signal, machine_oom_kills);
+        tell_signal(attempt, end->signal, recent->machine);
     } else {
         end->cause = end->exit_code == 0 ? CAUSE_OK : CAUSE_EXIT;
         if (end->cause == CAUSE_EXIT &&

@@ -21,13 +21,19 @@ bool evidence_look(struct attempt *attempt);
  * memory limit. */
 void evidence_of_memory(struct attempt *attempt);
 
-/* Sets the cause and text of an attempt whose command was reaped with this
- * wait status; machine_oom_kills: how many processes the kernel has killed
- * for lack of memory since some moment before, on the whole machine. */
-void evidence_judge(struct attempt *attempt, int status,
-                    int64_t machine_oom_kills);
+/* How many processes the kernel has killed for lack of memory: on the whole
+ * machine, and in the group of a cluster's job. */
+struct oom_kills {
+    int64_t machine, job;
+};
 
-/* How many that are since the machine started; 0 where it does not tell. */
-int64_t evidence_machine_oom_kills(void);
+/* Sets the cause and text of an attempt whose command was reaped with this
+ * wait status; recent: the kills since some moment before. */
+void evidence_judge(struct attempt *attempt, int status,
+                    const struct oom_kills *recent);
+
+/* How many there have been; group: the directory of the job's group, or NULL.
+ * 0 where the kernel does not tell. */
+struct oom_kills evidence_oom_kills(const char *group);
 
 #endif

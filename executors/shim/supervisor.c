@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "executors/attempt/attempt_file.h"
+#include "executors/machine/cgroup_place.h"
 #include "executors/shim/ending.h"
 #include "executors/shim/evidence.h"
 
@@ -218,6 +219,21 @@ static int own_signals(void)
     return signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* The group of this process that counts its memory, before it may make itself
+ * another; NULL where there is none. The caller's to free. */
+static char *own_memory_group(void)
+{
+    struct cgroup_places places;
+    char *found;
+
+    cgroup_places_find(&places, "");
+    found = mem_copy_string(places.directories[CGROUP_MEMORY] != NULL
+                                ? places.directories[CGROUP_MEMORY]
+                                : places.directories[CGROUP_UNIFIED]);
+    cgroup_places_clear(&places);
+    return found;
+}
+
 struct supervisor *supervisor_create(const struct supervisor_events *events,
                                      struct err *err)
 {
@@ -226,7 +242,8 @@ struct supervisor *supervisor_create(const struct supervisor_events *events,
     supervisor->events = *events;
     supervisor->gpu_watch.fd = -1;
     supervisor->mean_ms = INT64_C(10) * SHORT_MS;
-    supervisor->oom_kills = evidence_machine_oom_kills();
+    supervisor->group = own_memory_group();
+    supervisor->oom_kills = evidence_oom_kills(supervisor->group);
     supervisor->signal_fd = own_signals();
     supervisor->timer_fd =
         timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -290,6 +307,7 @@ void supervisor_destroy(struct supervisor *supervisor)
     cgroup_site_close(&supervisor->site);
     tree_clear(&supervisor->tree);
     spawner_clear(&supervisor->spawner);
+    free(supervisor->group);
     if (supervisor->signal_fd >= 0)
         close(supervisor->signal_fd);
     if (supervisor->timer_fd >= 0)
