@@ -153,8 +153,8 @@ static void assert_node(const char *first, const char *second, int version,
     it.gpus = 2;
     assert_null(slurm_rest_refused_extra(&ask));
     body = slurm_rest_job_adapt(slurm_rest_job(&it), version);
-    const char *text = json_string_value(
-        json_object_get(json_object_get(body, "job"), key));
+    const char *text =
+        json_string_value(json_object_get(json_object_get(body, "job"), key));
     if (expected != NULL)
         assert_string_equal(text, expected);
     else
