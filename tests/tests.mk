@@ -94,7 +94,8 @@ RERUN := --reruns 1
 # tests/contain: nothing that a test starts outlives the run.
 PYTEST = SMTUNE_BUILD=$(abspath $(TESTED)) SMTUNE_SAN=$(abspath $(SANITIZED)) \
          SMTUNE_SHIPPED=$(abspath $(BUILD)) \
-         PYTHONPYCACHEPREFIX=build/pycache tests/contain $(PYTHON) -m pytest -q
+         SMTUNE_MAKE='$(MAKEOVERRIDES)' PYTHONPYCACHEPREFIX=build/pycache \
+         tests/contain $(PYTHON) -m pytest -q
 WIDE   = -n $$((2 * $$(nproc)))
 # What of a suite: T=name,... (files), MARK=marker, SAMPLE=1 (sample.txt).
 CHOICE = $(if $(MARK),-m $(MARK)) $(if $(SAMPLE),--sample) \
@@ -108,14 +109,15 @@ check-build: all $(TEST_PROGS) $(if $(filter san,$(ON)), \
  $(UNIT) $(FAULT_PROGS_SANITIZED) $(REPLAYERS),$(FAULT_PROGS) $(BUILD)/sim)
 
 # `make check-slurm DEBIAN=trixie`, or sid: in that release of Debian, with its
-# Slurm and libraries (tests/debian).
+# Slurm and libraries (tests/debian). All that is built there for whole programs
+# is built once, and soon.
 ifneq ($(DEBIAN),)
 check-unit check-e2e check-slurm:
 	@tests/debian make $(DEBIAN) $(DEBIAN_DEPS) || { \
 	 [ $$? = 77 ] && echo "NOTHING IS TESTED ON DEBIAN $(DEBIAN) HERE"; exit; }; \
 	tests/contain tests/debian run $(DEBIAN) $(MAKE) --no-print-directory DEBIAN= \
 	 PYTHON=/usr/bin/python3 BUILD=build/$(DEBIAN) SANITIZED=build/$(DEBIAN)/san \
-	 CUDA=no MPI=no WERROR= $@
+	 CUDA=no MPI=no WERROR= CFLAGS=-O0 $@
 else
 check-unit: ## unit tests with sanitizers (T=name: one)
 check-unit: $(BUILD)/probe/shown $(UNIT_RUN) $(PROGS:%=$(SANITIZED)/%) \
@@ -125,8 +127,9 @@ check-unit: $(BUILD)/probe/shown $(UNIT_RUN) $(PROGS:%=$(SANITIZED)/%) \
 check-e2e: all $(TEST_PROGS) ## tests of whole programs (T=name: one; ON=san: with sanitizers)
 	@$(PYTEST) $(WIDE) --dist loadgroup $(RERUN) $(call CHOICE,e2e)
 
-check-slurm: $(PROGS:%=$(TESTED)/%) $(FAULT_PROGS) ## tests on a real cluster of Slurm (T=name: one)
-	@$(PYTEST) -n $$(($(if $(filter san,$(ON)),2,3) * $$(nproc))) $(RERUN) $(call CHOICE,slurm)
+check-slurm: $(PROGS:%=$(TESTED)/%) $(FAULT_PROGS) ## tests on a real cluster of Slurm (T=name: one; LAB=auth,cgroup)
+	@SMTUNE_LAB=$(LAB) $(PYTEST) -n $$(($(if $(filter san,$(ON)),2,3) * $$(nproc))) $(RERUN) \
+	 $(call CHOICE,slurm)
 endif
 
 # tests/portable says what is done there.

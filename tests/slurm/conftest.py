@@ -12,9 +12,12 @@ it did to daemons and nodes is put right for it.
 A test with the fixture `transport` runs by Slurm's commands and through
 slurmrestd; @both("job") by the commands in all modes, and through slurmrestd in
 these. @pytest.mark.cluster("accounting", "age=2") asks for a cluster that was
-made with these words.
+made with these words. All clusters get those of SMTUNE_LAB besides: `make
+check-slurm LAB=auth DEBIAN=sid` runs everything with Slurm's own authentication.
 """
 
+import ctypes
+import functools
 import json
 import os
 import pathlib
@@ -182,6 +185,25 @@ class Cluster:
         return state == "IDLE"
 
 
+@functools.cache
+def version():
+    """(22, 5), of the Slurm that is first in PATH."""
+    said = subprocess.run(["slurmctld", "-V"], env={**os.environ, "PATH": PATH},
+                          check=True, capture_output=True, text=True).stdout
+    return tuple(map(int, said.split()[1].split(".")[:2]))
+
+
+@functools.cache
+def take_run():
+    """A /run of this worker's own, where Slurm's own authentication has its
+    sockets, at names that nothing changes."""
+    CLONE_NEWNS = 0x00020000
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.unshare(CLONE_NEWNS) == 0, os.strerror(ctypes.get_errno())
+    for words in (["--make-rprivate", "/"], ["-t", "tmpfs", "tmpfs", "/run"]):
+        subprocess.run(["mount", *words], check=True)
+
+
 class Clusters:
     """Those that are up, by the words that they were made with."""
 
@@ -189,10 +211,20 @@ class Clusters:
         self.made = {}
 
     def get(self, words):
-        words = frozenset(words)
+        words = frozenset(words) | set(filter(
+            None, os.environ.get("SMTUNE_LAB", "").split(",")))
         if words not in self.made:
+            self.make_room(words)
             self.made[words] = Cluster(words)
         return self.made[words]
+
+    def make_room(self, words):
+        """For what is there once only."""
+        if "auth" in words:
+            take_run()
+        for it in list(self.made.values()):
+            if it.words & words & {"auth", "cgroup"}:
+                self.end(it)
 
     def end(self, it):
         del self.made[it.words]
@@ -239,6 +271,8 @@ def cluster(request, clusters):
     except BaseException:  # the next test is to have a sound one
         clusters.end(it)
         raise
+    if "cgroup" in it.words:  # another run may wait for them
+        clusters.end(it)
     if left:
         pytest.fail(f"left in the queue: {left}")
 
