@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import pty
+import shlex
 import signal
 import sqlite3
 import struct
@@ -22,6 +23,10 @@ from waiting import wait_until
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("SMTUNE_BUILD", ROOT / "build/san"))
 SHIPPED = pathlib.Path(os.environ.get("SMTUNE_SHIPPED", ROOT / "build"))
+# What the make that runs the tests was given for the build.
+MAKE = ["make", *(word for word in shlex.split(os.environ.get("SMTUNE_MAKE", ""))
+                  if word.split("=")[0] in ("BUILD", "SANITIZED", "CC", "CFLAGS",
+                                            "WERROR", "CUDA", "MPI"))]
 # The `python3` of trials is ours, and no script that looks for one first.
 PYTHON = pathlib.Path(sys.executable).parent
 

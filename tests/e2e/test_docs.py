@@ -76,8 +76,10 @@ def pattern(lines):
 
 
 def python_packages(names):
-    """The folder with the packages, installed now or before."""
-    folder = ROOT / "build/python" / "+".join(names)
+    """The folder with the packages, installed now or before. They are this
+    Python's: that of another release of Debian cannot read them."""
+    folder = ROOT / "build/python" / sys.implementation.cache_tag / \
+        "+".join(names)
     if folder.exists():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)

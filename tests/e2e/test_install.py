@@ -5,6 +5,8 @@ import subprocess
 
 import pytest
 
+from programs import MAKE, SHIPPED
+
 # One after the other: they share a build folder.
 pytestmark = pytest.mark.xdist_group("make")
 
@@ -12,7 +14,7 @@ pytestmark = pytest.mark.xdist_group("make")
 @pytest.fixture
 def make(root):
     def run_make(*words):
-        result = subprocess.run(["make", "-C", root, *words], text=True,
+        result = subprocess.run([*MAKE, "-C", root, *words], text=True,
                                 capture_output=True, timeout=170)
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout
@@ -69,9 +71,9 @@ def test_installed_program_runs_trials(make, smtune, experiment, tmp_path):
     assert [row["state"] for row in rows] == ["succeeded"] * 2
 
 
-def test_manual_pages_have_no_mistakes(make, root):
+def test_manual_pages_have_no_mistakes(make):
     make("all")
-    pages = sorted((root / "build/man").iterdir())
+    pages = sorted((SHIPPED / "man").iterdir())
     assert len(pages) >= 3
     result = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", *pages],
                             capture_output=True, text=True, timeout=60)

@@ -199,7 +199,7 @@ def test_a_clone_names_its_parent(smtune, experiment):
         [ -f $c ] && n=$(cat $c)
         while [ $n -lt $SMTUNE_RESOURCE ]; do
           n=$((n + 1))
-          echo "epoch=$n loss=$(echo "$x + 1 / $n" | bc -l)"
+          echo "epoch=$n loss=$(awk "BEGIN { print $x + 1 / $n }")"
           echo $n >$c
         done
         """, trials=12, checkpoints=True, resources={"cpus": 0}, seed=1,
