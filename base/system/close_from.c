@@ -59,11 +59,15 @@ static int close_it_on_exec(void *user, int fd)
 
 static int close_it_in_child(void *user, int fd)
 {
-    int flags = fcntl(fd, F_GETFD);
+    int flags = fcntl(fd, F_GETFD), error;
 
     if (flags < 0 || (flags & FD_CLOEXEC) != 0)
         return 0;
-    return posix_spawn_file_actions_addclose(user, fd);
+    error = posix_spawn_file_actions_addclose(user, fd);
+    /* The limit of open files was lowered below it, so no action takes it. */
+    if (error == EBADF)
+        error = fcntl(fd, F_SETFD, flags | FD_CLOEXEC) == 0 ? 0 : errno;
+    return error;
 }
 
 void close_from(int first)

@@ -34,7 +34,8 @@ bool container_image_is_path(const char *image)
     if (strstr(image, "://") != NULL)
         return false;
     for (size_t i = 0; i < ARRAY_LEN(endings); i++)
-        if (text_ends_with(image, endings[i]))
+        if (strlen(image) > strlen(endings[i]) &&
+            text_ends_with(image, endings[i]))
             return true;
     return false;
 }
