@@ -18,6 +18,7 @@
 #include "orchestrator/engine/started.h"
 #include "orchestrator/engine/turn.h"
 #include "orchestrator/spec/workflow/workflow.h"
+#include "orchestrator/steps/temp_files.h"
 #include "strategies/gp/convergence.h"
 #include "tests/unit/store/store_test.h"
 
@@ -204,6 +205,7 @@ static inline void end_engine(struct bench *bench)
 
     cache_destroy(engine->cache);
     sharing_destroy(engine->sharing);
+    temp_files_destroy(engine->temp_files);
     engine_clear_queues(engine);
     strategy_destroy(engine->strategy);
     scheduler_destroy(engine->scheduler);
