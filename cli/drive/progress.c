@@ -366,10 +366,10 @@ static void add_states(const struct progress *progress,
         const char *word;
         int64_t count;
     } states[] = {
-        {"queued", now->queued},        {"succeeded", now->succeeded},
-        {"cached", now->cached_jobs},   {"infeasible", now->infeasible},
+        {"queued", now->queued},           {"succeeded", now->succeeded},
+        {"cached", now->cached_jobs},      {"infeasible", now->infeasible},
         {STATE_NONFINITE, now->nonfinite}, {"failed", now->failed},
-        {"stopped", now->stopped},      {"paused", now->paused}};
+        {"stopped", now->stopped},         {"paused", now->paused}};
 
     buf_printf(out, "  %" PRId64, now->running);
     if (now->slots > 0)

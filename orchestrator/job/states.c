@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-
 #define X(symbol, word) [symbol] = (word),
 const char *const run_state_names[] = {RUN_STATES(X)[RUN_STATE_COUNT] = NULL};
 const char *const job_state_names[] = {JOB_STATES(X)[JOB_STATE_COUNT] = NULL};
