@@ -68,12 +68,13 @@ static int on_step(void *user, const struct step_row *row)
 }
 
 /* Notes the first file of a job that its step says it makes, and that is not
- * there. */
+ * there: one that is not temporary, if there is any. */
 static int on_job(void *user, const struct trial_row *row)
 {
     struct planning *planning = user;
     const struct step *step;
     json_t *outputs;
+    bool *is_temp;
     char **gone;
 
     if (row->outputs == NULL || row->step < 0 ||
@@ -84,16 +85,18 @@ static int on_job(void *user, const struct trial_row *row)
     step = &planning->workflow->steps[planning->steps_of[row->step]];
     gone = &planning->gone[planning->steps_of[row->step]];
     outputs = json_parse(row->outputs, strlen(row->outputs), NULL);
-    for (size_t i = 0; i < step->output_count && *gone == NULL; i++) {
+    is_temp = &planning->is_temp[planning->steps_of[row->step]];
+    for (size_t i = 0; i < step->output_count && (*gone == NULL || *is_temp);
+         i++) {
         const char *path =
             json_string_value(json_object_get(outputs, step->outputs[i].name));
 
         if (step->outputs[i].kind != OUTPUT_FILE || path == NULL ||
-            fs_exists(path))
+            fs_exists(path) || (*gone != NULL && step->outputs[i].is_temp))
             continue;
+        free(*gone);
         *gone = mem_copy_string(path);
-        planning->is_temp[planning->steps_of[row->step]] =
-            step->outputs[i].is_temp;
+        *is_temp = step->outputs[i].is_temp;
     }
     json_decref(outputs);
     return 0;
@@ -140,15 +143,20 @@ static bool is_among(size_t wanted, const size_t *steps, size_t count)
     return false;
 }
 
+static bool will_run(const struct planning *planning, size_t step)
+{
+    return step == planning->asked || planning->again[step] ||
+           (planning->behind[step] && !planning->is_only);
+}
+
 /* Whether a step that will run needs it by name or by its place, or reads it
- * from afar. */
+ * without a need. */
 static bool is_used(const struct planning *planning, size_t step)
 {
     const struct flow_step *flows = planning->workflow->flow_steps;
 
     for (size_t i = 0; i < planning->workflow->step_count; i++) {
-        if (i != planning->asked && !planning->again[i] &&
-            (planning->is_only || !planning->behind[i]))
+        if (!will_run(planning, i))
             continue;
         if (is_among(step, flows[i].needs, flows[i].need_count) ||
             is_among(step, flows[i].reads, flows[i].read_count))
@@ -157,13 +165,23 @@ static bool is_used(const struct planning *planning, size_t step)
     return false;
 }
 
-/* Whether a temporary output of the step is missing that a step which runs
- * uses. */
+/* Whether a temporary output of the step is missing that a step which runs may
+ * use, as the engine has it when it removes one. */
 static bool lacks_temp(const struct planning *planning, size_t step)
 {
-    return planning->gone[step] != NULL && planning->is_temp[step] &&
-           !planning->again[step] && !planning->behind[step] &&
-           step != planning->asked && is_used(planning, step);
+    size_t count = planning->workflow->step_count;
+    bool *users, is_user = false;
+
+    if (planning->gone[step] == NULL || !planning->is_temp[step] ||
+        planning->again[step] || planning->behind[step] ||
+        step == planning->asked)
+        return false;
+    users = mem_array(count, sizeof(*users));
+    workflow_mark_users(planning->workflow, step, users);
+    for (size_t i = 0; i < count; i++)
+        is_user |= users[i] && will_run(planning, i);
+    free(users);
+    return is_user;
 }
 
 /* Steps whose temporary outputs are gone run again, where a step needs them:

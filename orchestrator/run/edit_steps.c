@@ -237,24 +237,11 @@ static int find_jobs(struct finding *finding, struct store *store, int64_t run,
 
 /* ---- files that are gone ---- */
 
-/* Steps that begin again, and those with jobs that run again. */
 static int check_temps(const struct edit_steps *found, struct store *store,
                        int64_t run, struct err *err)
 {
-    size_t count = found->workflow->step_count;
-    bool *runs = mem_array(count, sizeof(*runs));
-    const struct reopen_temps temps = {found->workflow, runs, found->waits,
-                                       &found->jobs};
-    int result;
-
-    memcpy(runs, found->waits, count * sizeof(*runs));
-    for (size_t i = 0; i < found->jobs.found_count; i++)
-        runs[found->jobs.found[i].step] = true;
-    for (size_t i = 0; i < count && found->jobs.fates != NULL; i++)
-        runs[i] |= found->jobs.fates[i] == STEP_WAITS;
-    result = reopen_temps_check(store, run, &temps, err);
-    free(runs);
-    return result;
+    return reopen_temps_check(store, run, found->workflow, &found->jobs,
+                              found->waits, err);
 }
 
 /* ---- all ---- */

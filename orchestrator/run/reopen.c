@@ -208,7 +208,7 @@ int reopen_trials(struct store *store, int64_t run,
     else if (steps.found_count == 0)
         result = err_set(err, ERR_USAGE, "nothing has failed");
     if (workflow != NULL && result == 0)
-        result = reopen_temps_check_steps(store, run, workflow, &steps, err);
+        result = reopen_temps_check(store, run, workflow, &steps, NULL, err);
     if (result == 0) {
         result = put_back(store, run, workflow, &steps, err);
         if (result != 0)

@@ -10,6 +10,14 @@
 #include "base/mem.h"
 #include "orchestrator/job/states.h"
 
+/* runs[step_count]: the steps that run again, all or some of their jobs;
+ * waits[step_count]: those that begin anew. */
+struct reopen_temps {
+    const struct workflow *workflow;
+    const bool *runs, *waits;
+    const struct reopen_steps *jobs;
+};
+
 struct checking {
     const struct reopen_temps *temps;
     int64_t *first_jobs; /* [step_count] */
@@ -100,8 +108,8 @@ static bool find_users(struct checking *checking)
     return has_any;
 }
 
-int reopen_temps_check(struct store *store, int64_t run,
-                       const struct reopen_temps *temps, struct err *err)
+static int check(struct store *store, int64_t run,
+                 const struct reopen_temps *temps, struct err *err)
 {
     const struct trial_query query = {
         .run = run,
@@ -128,23 +136,27 @@ int reopen_temps_check(struct store *store, int64_t run,
     return result;
 }
 
-int reopen_temps_check_steps(struct store *store, int64_t run,
-                             const struct workflow *workflow,
-                             const struct reopen_steps *steps, struct err *err)
+int reopen_temps_check(struct store *store, int64_t run,
+                       const struct workflow *workflow,
+                       const struct reopen_steps *steps, const bool *waits_too,
+                       struct err *err)
 {
     size_t count = workflow->step_count;
     bool *runs = mem_array(count, sizeof(*runs));
     bool *waits = mem_array(count, sizeof(*waits));
+    const struct reopen_temps temps = {workflow, runs, waits, steps};
     int result;
 
     for (size_t i = 0; i < count; i++) {
-        waits[i] = steps->fates[i] == STEP_WAITS;
-        runs[i] = steps->fates[i] != STEP_STAYS;
+        enum step_fate fate =
+            steps->fates != NULL ? steps->fates[i] : STEP_STAYS;
+
+        waits[i] = fate == STEP_WAITS || (waits_too != NULL && waits_too[i]);
+        runs[i] = fate != STEP_STAYS || waits[i];
     }
     for (size_t i = 0; i < steps->found_count; i++)
         runs[steps->found[i].step] = true;
-    result = reopen_temps_check(
-        store, run, &(struct reopen_temps){workflow, runs, waits, steps}, err);
+    result = check(store, run, &temps, err);
     free(runs);
     free(waits);
     return result;

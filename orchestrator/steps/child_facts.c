@@ -165,8 +165,11 @@ char *child_facts_find_change(struct store *store, const char *name)
 bool child_facts_has_run(struct store *store, const char *name, int64_t job)
 {
     struct child child = {0};
-    int result = read_run(store, name, &child);
+    int64_t run;
+    bool is_there =
+        store_find_run(store, name, &run, NULL) == 0 &&
+        store_get_run_uncounted(store, run, look_at, &child, NULL) == 0;
 
     free(child.change);
-    return result == 0 && child.parent_job == job;
+    return is_there && child.parent_job == job;
 }

@@ -367,6 +367,9 @@ void steps_wait_again(struct steps *steps, size_t step)
 {
     if (flow_state(steps->flow, step) != FLOW_WAITING)
         flow_reset(steps->flow, step);
+    free(steps->now[step].is_cached);
+    steps->now[step].is_cached = NULL;
+    steps->now[step].cached = 0;
     results_set_state(steps->results, step, FLOW_WAITING, 0, 0);
     temps_look_again(steps->temps);
 }

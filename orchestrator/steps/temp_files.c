@@ -81,7 +81,7 @@ static const char *find_inside(char *const *sorted, size_t count,
 
     if (at < count && strcmp(sorted[at], path) == 0)
         return sorted[at];
-    folder = mem_printf("%s/", path);
+    folder = fs_join(path, ""); /* with a slash at its end, of "/" as well */
     at = find(sorted, count, folder);
     is_inside = at < count && strncmp(sorted[at], folder, strlen(folder)) == 0;
     free(folder);

@@ -73,14 +73,6 @@ static void on_answer(void *owner, void *user,
     engine_take_back(engine, job);
 }
 
-static int describe(struct engine *engine, const struct job *job,
-                    struct cache_facts *facts, struct cache_subject *subject,
-                    struct err *err)
-{
-    return cache_ask_about(engine->steps, job, engine->site.environment, facts,
-                           subject, err);
-}
-
 bool engine_cache_ask(struct engine *engine, struct job *job)
 {
     const struct cache_rule *rule = rule_of(engine, job);
@@ -90,7 +82,8 @@ bool engine_cache_ask(struct engine *engine, struct job *job)
     if (rule == NULL || job->was_asked || job->attempt_number > 0)
         return false;
     job->was_asked = true;
-    if (describe(engine, job, &facts, &subject, NULL) != 0)
+    if (cache_ask_about(engine->steps, job, engine->site.environment, &facts,
+                        &subject, NULL) != 0)
         return false; /* it will fail for the same reason */
     cache_find(engine->cache, &subject, cache_ask_since(rule), on_answer, job);
     cache_facts_clear(&facts);
@@ -197,7 +190,8 @@ bool engine_cache_seal(struct engine *engine, struct job *job)
     step = &engine->run->workflow->steps[job->step];
     if (job->cache_key == NULL || was_changed(engine, job, step))
         return false;
-    if (describe(engine, job, &facts, &subject, &err) != 0) {
+    if (cache_ask_about(engine->steps, job, engine->site.environment, &facts,
+                        &subject, &err) != 0) {
         keep_warning(job, err.text);
         return false;
     }

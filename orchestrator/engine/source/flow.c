@@ -159,8 +159,8 @@ static int flow_find_reopened(struct engine *engine,
         reopen_steps_find(engine->store, engine->run->id, engine->run->workflow,
                           wanted->all_failed, steps, err) != 0)
         return -1;
-    return reopen_temps_check_steps(engine->store, engine->run->id,
-                                    engine->run->workflow, steps, err);
+    return reopen_temps_check(engine->store, engine->run->id,
+                              engine->run->workflow, steps, NULL, err);
 }
 
 static void flow_reopened(struct engine *engine,

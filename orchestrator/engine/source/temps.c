@@ -192,11 +192,14 @@ static bool may_remove(const struct engine *engine)
            engine->wind_up.wish != WISH_INTERRUPT;
 }
 
+/* One order at a time: to look again at what waits would find the jobs of one
+ * that is not yet recorded a second time. */
 void engine_remove_temps(struct engine *engine)
 {
     size_t step;
 
-    while (may_remove(engine) && temps_next(engine->steps->temps, &step))
+    while (engine->removals == 0 && may_remove(engine) &&
+           temps_next(engine->steps->temps, &step))
         begin(engine, step);
 }
 
@@ -254,7 +257,7 @@ int engine_check_removals(const struct engine *engine, struct err *err)
 /* Another run may have ended meanwhile. */
 static void ask_again(struct engine *engine)
 {
-    if (!engine->has_shared_temps)
+    if (!engine->has_shared_temps || engine->removals > 0)
         return;
     engine->has_shared_temps = false;
     temps_look_again(engine->steps->temps);
