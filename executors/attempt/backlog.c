@@ -2,7 +2,8 @@
 #include "executors/attempt/backlog.h"
 
 #include <string.h>
-#include <strings.h>
+
+#include "executors/machine/gpu_models.h"
 
 bool backlog_add(struct backlog *backlog, const struct attempt_spec *spec,
                  uint32_t lacks)
@@ -33,7 +34,8 @@ static bool are_apart(const struct attempt_spec *a,
 
     if (a->gpu_set != 0 && b->gpu_set != 0)
         return (a->gpu_set & b->gpu_set) == 0;
-    return one != NULL && other != NULL && strcasecmp(one, other) != 0;
+    return one != NULL && other != NULL && !gpu_model_is(one, other) &&
+           !gpu_model_is(other, one);
 }
 
 static bool wants_any(const struct attempt_spec *spec,

@@ -77,7 +77,8 @@ int64_t in_flight_of_gpus(const struct in_flight *in_flight, uint64_t set)
     int64_t permille = 0;
 
     for (const struct flight *f = in_flight->first; f != NULL; f = f->next)
-        if ((f->gpu_set & set) != 0 && (f->has_started || f->pool_count == 0))
+        if (f->gpu_set != 0 && (f->gpu_set & ~set) == 0 &&
+            (f->has_started || f->pool_count == 0))
             permille += f->gpu_permille;
     return permille / 1000;
 }

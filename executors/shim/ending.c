@@ -427,8 +427,12 @@ static void reap_command(struct supervisor *supervisor, struct attempt *attempt,
     if (wait4(attempt->pid, &status, 0, &usage) != attempt->pid)
         return;
     note_end(attempt, &usage);
-    if (may_lack_memory(supervisor, status))
+    /* Those of a job are read at each end, so that none is left for another
+     * attempt's. */
+    if (supervisor->is_in_job || may_lack_memory(supervisor, status))
         recent = recent_oom_kills(supervisor);
+    if (!may_lack_memory(supervisor, status))
+        recent = (struct oom_kills){0};
     evidence_judge(attempt, status, &recent);
     note_launch(supervisor, attempt);
     follow_duration(supervisor, attempt);

@@ -113,16 +113,16 @@ static int check_extra(const struct attempt_spec *spec,
 static int check_pilot(const struct attempt_spec *spec,
                        const struct slurm_options *options, struct err *err)
 {
+    int cpus = slurm_pilot_cpus(spec);
     char wanted[32], there[32];
 
     if (spec->nodes > 1)
         return err_set(err, ERR_FAILED,
                        "needs %d nodes, and a pilot has one: use mode job",
                        spec->nodes);
-    if (is_beyond(spec->cpus, options->pilot_cpus))
-        return err_set(err, ERR_FAILED, "needs %d CPU%s, a pilot has %d",
-                       spec->cpus, units_plural(spec->cpus),
-                       options->pilot_cpus);
+    if (is_beyond(cpus, options->pilot_cpus))
+        return err_set(err, ERR_FAILED, "needs %d CPU%s, a pilot has %d", cpus,
+                       units_plural(cpus), options->pilot_cpus);
     if (is_beyond(spec->gpus, options->pilot_gpus))
         return err_set(err, ERR_FAILED, "needs %d GPU%s, a pilot has %d",
                        spec->gpus, units_plural(spec->gpus),

@@ -244,6 +244,13 @@ int64_t slurm_time_limit(const struct slurm_site *site,
 bool slurm_is_auto(const struct attempt_spec *spec,
                    const struct slurm_options *options);
 
+/* The CPUs that it takes of a pilot: as Slurm has it for a job, one for each
+ * rank where the number is not given. */
+static inline int slurm_pilot_cpus(const struct attempt_spec *spec)
+{
+    return spec->cpus > 0 ? spec->cpus : spec->tasks;
+}
+
 /*
  * Pure. For mode `auto` by the attempt's size (several nodes: a job), its
  * length (time limit, or what was seen) and how many there may be at once; else

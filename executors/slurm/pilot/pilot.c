@@ -224,8 +224,7 @@ static enum start_result mode_start(void *self, struct slurm_flight *flight,
 
     if (spec->time_ms == 0)
         spec->time_ms = slurm_options(pilots->slurm)->time_ms;
-    if (spec->cpus == 0) /* as Slurm has it for a job: one for each rank */
-        spec->cpus = spec->tasks;
+    spec->cpus = slurm_pilot_cpus(spec);
     if (pilots_check(pilots, spec, err) != 0)
         return START_ERROR;
     if ((int64_t)count_taken(pilots) >= most)
