@@ -206,6 +206,20 @@ int fs_make_directories(const char *path, struct err *err)
     return rc;
 }
 
+int fs_write_below(const char *path, const void *bytes, size_t length,
+                   mode_t mode, struct err *err)
+{
+    char *folder = mem_copy_string(path), *slash = strrchr(folder, '/');
+    int result = 0;
+
+    if (slash != NULL && slash != folder) {
+        *slash = '\0';
+        result = fs_make_directories(folder, err);
+    }
+    free(folder);
+    return result == 0 ? fs_write_atomic(path, bytes, length, mode, err) : -1;
+}
+
 int64_t fs_tree_bytes(const char *path)
 {
     char *copy = mem_copy_string(path);

@@ -36,6 +36,10 @@ int fs_write_all(int fd, const void *data, size_t length);
 int fs_write_atomic(const char *path, const void *bytes, size_t length,
                     mode_t mode, struct err *err);
 
+/* The same, after its folder is made where it is missing. */
+int fs_write_below(const char *path, const void *bytes, size_t length,
+                   mode_t mode, struct err *err);
+
 /* Makes a rename to that path last through a power cut; a file system that
  * cannot is no error. */
 void fs_sync_directory_of(const char *path);

@@ -184,6 +184,18 @@ static struct statement *add_statement(struct statement **bucket,
     return statement;
 }
 
+/* The look for the place prepares statements of its own, where SQLite is old,
+ * after which the message is another. */
+static void explain(const struct expr_env *env, const char *text,
+                    const struct expr_sql *sql, struct err *err)
+{
+    char *message = mem_copy_string(sqlite3_errmsg(env->db));
+    int offset = old_functions_error_offset(env->db, buf_text(&sql->sql));
+
+    expr_sql_explain(sql, text, message, offset, err);
+    free(message);
+}
+
 static struct statement *prepare(struct expr_env *env, const char *text,
                                  const struct expr_sql *sql, struct err *err)
 {
@@ -202,8 +214,7 @@ static struct statement *prepare(struct expr_env *env, const char *text,
     if (statement != NULL)
         statement->users++;
     else
-        expr_sql_explain(sql, text, sqlite3_errmsg(env->db),
-                         old_functions_error_offset(env->db, wanted), err);
+        explain(env, text, sql, err);
     return statement;
 }
 

@@ -83,7 +83,7 @@ bool toml_take(struct toml_scan *scan, const char *bytes)
 int toml_check_text(struct toml_scan *scan)
 {
     for (size_t i = 0; i < scan->length;) {
-        uint32_t rune;
+        uint32_t rune = 0;
         size_t length = text_next_rune(scan->text + i, scan->length - i, &rune);
         bool is_line_end =
             rune == '\n' ||

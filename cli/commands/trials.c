@@ -57,7 +57,7 @@ static const char *state_in_record(const struct run_view *view,
 
     if (chosen == NULL)
         return NULL;
-    if (strcmp(chosen, STATE_NONFINITE) == 0)
+    if (strcmp(chosen, STATE_NONFINITE) == 0 && !run_is_workflow(&view->row))
         return job_state_names[JOB_SUCCEEDED];
     if (!run_lacks_engine(view))
         return chosen;

@@ -67,6 +67,7 @@ static int keep_run(void *user, const struct run_row *row)
     struct top *top = reading->top;
     int64_t pid;
     const char *state = run_state_shown(reading->store, row, &pid);
+    bool is_left = run_state_lacks_engine(row, state);
     bool is_wanted = reading->only != 0
                          ? row->id == reading->only
                          : (pid > 0 && row->parent_id == 0) ||
@@ -89,8 +90,8 @@ static int keep_run(void *user, const struct run_row *row)
         .nonfinite = row->nonfinite,
         .failed = row->failed,
         .stopped = row->stopped,
-        .running = pid > 0 ? row->running : 0,
-        .interrupted = pid > 0 ? 0 : row->running,
+        .running = is_left ? 0 : row->running,
+        .interrupted = is_left ? row->running : 0,
         .queued = row->queued,
         .best = row->best,
         .best_trial = row->best_trial,

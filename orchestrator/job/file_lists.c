@@ -50,7 +50,6 @@ static int add_path(const json_t *item, bool has_nuls, struct buf *out,
 static int write_list(const json_t *list, const char *path, bool has_nuls,
                       struct err *err)
 {
-    char *folder = mem_copy_bytes(path, (size_t)(strrchr(path, '/') - path));
     struct buf text = BUF_INIT;
     int result = 0;
     json_t *item;
@@ -62,12 +61,9 @@ static int write_list(const json_t *list, const char *path, bool has_nuls,
             result = add_path(item, has_nuls, &text, err);
     }
     if (result == 0)
-        result = fs_make_directories(folder, err);
-    if (result == 0)
         result =
-            fs_write_atomic(path, buf_text(&text), text.length, FILE_MODE, err);
+            fs_write_below(path, buf_text(&text), text.length, FILE_MODE, err);
     buf_clear(&text);
-    free(folder);
     return result;
 }
 

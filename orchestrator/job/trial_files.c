@@ -212,7 +212,9 @@ static int set_in_map(struct err *err, json_t *map, const char *path,
         json_object_set_new(map, key, inner);
     }
     free(key);
-    return inner == NULL ? 0 : set_item(err, inner, dot + 1, item);
+    return inner == NULL || json_is_null(inner)
+               ? 0
+               : set_item(err, inner, dot + 1, item);
 }
 
 static int set_item(struct err *err, json_t *at, const char *path, json_t *item)
@@ -357,19 +359,6 @@ static int make(const struct writing *w, const struct job_file *file,
     return rc;
 }
 
-static int write_file(const char *path, const struct buf *text, struct err *err)
-{
-    char *folder = mem_copy_string(path);
-    int rc;
-
-    *strrchr(folder, '/') = '\0';
-    rc = fs_make_directories(folder, err);
-    free(folder);
-    return rc != 0 ? rc
-                   : fs_write_atomic(path, buf_text(text), text->length,
-                                     FILE_MODE, err);
-}
-
 static int write_one(const struct writing *w, const struct job_file *file,
                      const char *directory)
 {
@@ -385,7 +374,8 @@ static int write_one(const struct writing *w, const struct job_file *file,
         err_prefix(w->err, "file '%s'", template_source(file->path));
     } else {
         path = fs_join(directory, buf_text(&name));
-        rc = write_file(path, &text, w->err);
+        rc = fs_write_below(path, buf_text(&text), text.length, FILE_MODE,
+                            w->err);
         free(path);
     }
     buf_clear(&text);

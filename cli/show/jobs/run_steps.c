@@ -221,8 +221,7 @@ static int find_engine(void *user, const struct run_row *row)
     int64_t pid;
     const char *state = run_state_shown(reading->store, row, &pid);
 
-    if (strcmp(row->state, run_state_names[RUN_RUNNING]) == 0 &&
-        strcmp(state, row->state) != 0 && pid == 0)
+    if (run_state_lacks_engine(row, state))
         reading->list.interrupted = state;
     return 0;
 }

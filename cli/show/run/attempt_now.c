@@ -115,7 +115,8 @@ void attempt_now_of(const struct run_view *view,
     if (attempt->ended_ms == 0 && run_lacks_engine(view)) {
         look_at(view, attempt, &look);
         apply(attempt, &look, now);
-    } else if (now->started_ms != 0) {
+    } else if (now->started_ms != 0 &&
+               (attempt->ended_ms != 0 || view->engine_pid > 0)) {
         now->ran_ms =
             (attempt->ended_ms != 0 ? attempt->ended_ms : clock_wall_ms()) -
             now->started_ms;

@@ -150,10 +150,15 @@ const char *run_state_shown(const struct store *store,
     return held == 0 ? "interrupted" : "unknown";
 }
 
+bool run_state_lacks_engine(const struct run_row *row, const char *shown)
+{
+    return strcmp(row->state, run_state_names[RUN_RUNNING]) == 0 &&
+           strcmp(shown, row->state) != 0 && strcmp(shown, "paused") != 0;
+}
+
 bool run_lacks_engine(const struct run_view *view)
 {
-    return strcmp(view->row.state, run_state_names[RUN_RUNNING]) == 0 &&
-           strcmp(view->state, view->row.state) != 0 && view->engine_pid == 0;
+    return run_state_lacks_engine(&view->row, view->state);
 }
 
 const char *job_state_shown(const struct run_view *view, const char *state)

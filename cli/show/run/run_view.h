@@ -54,7 +54,9 @@ void run_view_clear(struct run_view *view);
 const char *run_state_shown(const struct store *store,
                             const struct run_row *row, int64_t *pid);
 
-/* Whether the run should have an engine, and has none, or none that is seen. */
+/* Whether the run should have an engine, and has none, or none that is seen.
+ * `shown` is of run_state_shown(). */
+bool run_state_lacks_engine(const struct run_row *row, const char *shown);
 bool run_lacks_engine(const struct run_view *view);
 
 /* A job's state as it is: that of the record, but the run's own, "interrupted"

@@ -114,13 +114,38 @@ static int check_keys(struct build *build, const struct type_rule *rule,
     return rc;
 }
 
-/* A list, a map or null. */
+static int refuse_nonfinite(struct build *build, const struct conf_node *node)
+{
+    return diags_add(build->diags, node->place, NULL,
+                     "out of range: value %s is not a finite number",
+                     node->text);
+}
+
+/* The first number in it that is NaN or infinite; NULL: there is none. */
+static const struct conf_node *find_nonfinite(const struct conf_node *node)
+{
+    const struct conf_node *found = NULL;
+
+    if (node->type == CONF_REAL)
+        return isfinite(node->real) ? NULL : node;
+    if (node->type != CONF_LIST && node->type != CONF_MAP)
+        return NULL;
+    for (size_t i = 0; i < node->count && found == NULL; i++)
+        found = find_nonfinite(node->items[i]);
+    return found;
+}
+
+/* A list, a map or null. JSON would have null for what is not finite. */
 static int read_json(struct build *build, const struct conf_node *node,
                      struct value *value)
 {
+    const struct conf_node *nonfinite = find_nonfinite(node);
     struct buf text = BUF_INIT;
-    json_t *json = conf_to_json(node);
+    json_t *json;
 
+    if (nonfinite != NULL)
+        return refuse_nonfinite(build, nonfinite);
+    json = conf_to_json(node);
     json_print(json, &text);
     json_decref(json);
     *value = value_json(build_take_text(build->file, buf_take(&text)));
@@ -150,11 +175,7 @@ int experiment_read_value(struct build *build, const struct conf_node *node,
             return 0;
         }
         *value = value_real(node->real);
-        if (isfinite(node->real))
-            return 0;
-        return diags_add(build->diags, node->place, NULL,
-                         "out of range: value %s is not a finite number",
-                         node->text);
+        return isfinite(node->real) ? 0 : refuse_nonfinite(build, node);
     case CONF_TEXT:
         *value = value_text(node->text);
         return 0;

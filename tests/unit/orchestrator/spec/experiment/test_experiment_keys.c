@@ -109,6 +109,8 @@ static void test_experiment_keys__agree_or_are_refused(void **state)
         {{"search.duplicates=reuse"}, ""},
         {{"enqueue=[{lr: .nan}]"},
          "out of range: value .nan is not a finite number"},
+        {{"parameters.clip={type: categorical, values: [[1, {a: -.inf}], 2]}"},
+         "out of range: value -.inf is not a finite number"},
         {{"constraints=lr < 0.4", "enqueue=[{lr: 0.5}]"},
          "violates a constraint"},
         {{"warm_start=[a, b]"}, ""},
