@@ -112,7 +112,8 @@ $(SANITIZED)/%.o: %.c $(SANITIZED)/flags
 # Changes when the compiler or its flags do, so that objects are made anew.
 $(BUILD)/flags $(SANITIZED)/flags: FORCE
 	@{ [ -e $@ ] && $(PKG_CONFIG) --exists $(PKGS); } 2>/dev/null || \
-	 CC='$(CC)' PKG_CONFIG='$(PKG_CONFIG)' CFLAGS='$(HEADERS)' packaging/deps missing
+	 CC='$(CC)' PKG_CONFIG='$(PKG_CONFIG)' \
+	 CFLAGS='$(subst ','\'',$(HEADERS) $(CFLAGS))' packaging/deps missing
 	@mkdir -p $(@D)
 	@f='$(subst ','\'',$(CC) $(BASE_FLAGS) $(FLAGS))'; \
 	 echo "$$f" | cmp -s - $@ || echo "$$f" >$@

@@ -41,10 +41,16 @@ def agent_of(smtune, run, number):
     return json.loads(path.read_text())["shim_pid"]
 
 
+def has_ended(pid):
+    try:
+        return ") Z" in pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
 def kill(pid):
     os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: not pathlib.Path(f"/proc/{pid}").exists() or
-               ") Z" in pathlib.Path(f"/proc/{pid}/stat").read_text())
+    wait_until(lambda: has_ended(pid))
 
 
 def is_free(claim):
@@ -74,11 +80,16 @@ def crash(smtune, run, path):
     return pids
 
 
+def let_go(smtune):
+    for number in range(1, 4):
+        (smtune.directory / f"go-{number}").touch()
+
+
 @pytest.fixture
 def tune(smtune, experiment):
     """An experiment whose engine is killed; the pids of its trials."""
     yield crash(smtune, "exp", experiment(SCRIPT, trials=3, parallel=3))
-    (smtune.directory / "go-1").touch()
+    let_go(smtune)
 
 
 @pytest.fixture
@@ -89,7 +100,7 @@ def flow(smtune, workflow):
           shell: {files.script(SCRIPT)}
         last: {{needs: work, command: "true"}}
         """, parallel=3))
-    (smtune.directory / "go-1").touch()
+    let_go(smtune)
 
 
 # Each view of jobs, as {number: state}.
@@ -172,7 +183,7 @@ def test_counts_agree_and_resume_does_what_is_announced(smtune, tune):
         assert waits.startswith("the engine crashed; " + sentence), waits
         assert waits.endswith(f"`smtune resume exp` {RESUME[number]}")
     assert f"(pid {tune[1]})" in smtune.json("why", "exp", 1)["waits"]
-    (smtune.directory / "go-1").touch()
+    let_go(smtune)
     (smtune.directory / "go-3").touch()
     smtune.ok("resume", "exp")
     assert table(smtune, "exp") == dict.fromkeys(NOW, "succeeded")
@@ -191,7 +202,7 @@ def test_a_trial_is_adopted(smtune, experiment):
     assert smtune.json("why", "exp", 1)["waits"] == (
         f"the engine crashed; attempt 1 still runs (pid {pid}), and "
         "`smtune resume exp` adopts it")
-    (smtune.directory / "go-1").touch()
+    let_go(smtune)
     smtune.ok("resume", "exp")
     [attempt] = smtune.json("show", "exp", 1)["attempts"]
     assert attempt["cause"] == "ok" and "resume" not in attempt
