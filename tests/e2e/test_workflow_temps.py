@@ -249,6 +249,24 @@ def test_what_needs_it_again_is_refused(smtune, write):
     prove(smtune)
 
 
+def test_an_edit_that_makes_it_again(smtune, write):
+    """The step that makes the file begins anew behind the one that is edited."""
+    text = workflow("""
+    x: {shell: "echo x >>log; echo 1 >x", outputs: {x: x}}
+    y: {needs: x, shell: "echo y >>log; cp ${{ x.x }} y", outputs: {y: {path: y, temp: true}}}
+    z: {needs: y, shell: "echo z >>log; cp ${{ y.y }} z", outputs: {z: z}}
+    """, name="w")
+    write("w.yaml", text)
+    smtune.ok("run", "w.yaml")
+    write("w.yaml", text.replace("echo 1 >x", "echo 2 >x"))
+    smtune.ok("edit", "w")
+    smtune.ok("resume", "w")
+    assert log(smtune) == ["x", "y", "z"] * 2
+    assert (smtune.directory / "z").read_text() == "2\n"
+    assert exists(smtune, "y") == []
+    prove(smtune)
+
+
 def test_a_part_of_it_again(smtune, write):
     """--from makes the file again, and prints that; --only refuses."""
     write("w.yaml", FILE)
