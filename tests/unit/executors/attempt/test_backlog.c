@@ -42,12 +42,16 @@ static void test_backlog__hold_back_who_wants_what_lacks(void **state)
 static void test_backlog__gpus_of_two_types_are_two_things(void **state)
 {
     static const struct slurm_ask a100 = {.gpu_type = "a100"},
-                                  t4 = {.gpu_type = "t4"};
+                                  t4 = {.gpu_type = "t4"},
+                                  card = {.gpu_type = "rtx4090"},
+                                  same = {.gpu_type = "RTX_4090"};
     static const struct attempt_spec sets[] = {{.gpus = 1, .gpu_set = 3},
                                                {.gpus = 1, .gpu_set = 4},
                                                {.gpus = 1, .gpu_set = 6}};
     static const struct attempt_spec types[] = {{.gpus = 1, .slurm = &a100},
-                                                {.gpus = 1, .slurm = &t4}};
+                                                {.gpus = 1, .slurm = &t4},
+                                                {.gpus = 1, .slurm = &card},
+                                                {.gpus = 1, .slurm = &same}};
     struct backlog backlog = {.count = 0};
 
     (void)state;
@@ -60,6 +64,9 @@ static void test_backlog__gpus_of_two_types_are_two_things(void **state)
     assert_false(backlog_hold_back(&backlog, &types[1]));
     assert_true(backlog_hold_back(&backlog, &types[0]));
     assert_true(backlog_hold_back(&backlog, &wants_gpus));
+    backlog.count = 0;
+    assert_true(backlog_add(&backlog, &types[2], LACKS_GPUS));
+    assert_true(backlog_hold_back(&backlog, &types[3]));
 }
 
 static void test_backlog__for_no_reason_hold_back_all(void **state)

@@ -192,12 +192,14 @@ static void test_slurm_auto__refuses_what_a_pilot_cannot_run(void **state)
                                           .pilot_time_ms = HOUR_MS};
     const struct slurm_options misspelt = {.ask = {.mode = "pilto"}};
     const struct attempt_spec nodes = {.nodes = 2}, cpus = {.cpus = 5};
+    const struct attempt_spec ranks = {.tasks = 8};
     const struct attempt_spec gpus = {.gpus = 3};
     const struct attempt_spec memory = {.memory_bytes = 2 << 20};
     const struct attempt_spec length = {.time_ms = 2 * HOUR_MS};
 
     (void)state;
     expect_refused(&nodes, &options, "needs 2 nodes, and a pilot has one");
+    expect_refused(&ranks, &options, "needs 8 CPUs, a pilot has 4");
     expect_refused(&cpus, &options, "needs 5 CPUs, a pilot has 4");
     expect_refused(&gpus, &options, "needs 3 GPUs, a pilot has 2");
     expect_refused(&memory, &options,
