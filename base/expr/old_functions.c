@@ -15,9 +15,9 @@ enum { IIF = 3032000, SIGN = 3035000, MATHEMATICS = 3035000 };
 
 struct function {
     const char *name;
-    int args;
     double (*of_one)(double);
     double (*of_two)(double, double);
+    int args;
     bool keeps_int; /* a whole number stays what it is */
 };
 
@@ -82,35 +82,35 @@ static double to_degrees(double x)
 }
 
 static const struct function functions[] = {
-    {"acos", 1, acos, NULL, false},
-    {"acosh", 1, acosh, NULL, false},
-    {"asin", 1, asin, NULL, false},
-    {"asinh", 1, asinh, NULL, false},
-    {"atan", 1, atan, NULL, false},
-    {"atan2", 2, NULL, atan2, false},
-    {"atanh", 1, atanh, NULL, false},
-    {"ceil", 1, ceil, NULL, true},
-    {"ceiling", 1, ceil, NULL, true},
-    {"cos", 1, cos, NULL, false},
-    {"cosh", 1, cosh, NULL, false},
-    {"degrees", 1, to_degrees, NULL, false},
-    {"exp", 1, exp, NULL, false},
-    {"floor", 1, floor, NULL, true},
-    {"ln", 1, log_above_0, NULL, false},
-    {"log", 1, log10_above_0, NULL, false},
-    {"log", 2, NULL, log_to_base, false},
-    {"log10", 1, log10_above_0, NULL, false},
-    {"log2", 1, log2_above_0, NULL, false},
-    {"mod", 2, NULL, fmod, false},
-    {"pow", 2, NULL, pow, false},
-    {"power", 2, NULL, pow, false},
-    {"radians", 1, to_radians, NULL, false},
-    {"sin", 1, sin, NULL, false},
-    {"sinh", 1, sinh, NULL, false},
-    {"sqrt", 1, sqrt, NULL, false},
-    {"tan", 1, tan, NULL, false},
-    {"tanh", 1, tanh, NULL, false},
-    {"trunc", 1, trunc, NULL, true},
+    {"acos", acos, NULL, 1, false},
+    {"acosh", acosh, NULL, 1, false},
+    {"asin", asin, NULL, 1, false},
+    {"asinh", asinh, NULL, 1, false},
+    {"atan", atan, NULL, 1, false},
+    {"atan2", NULL, atan2, 2, false},
+    {"atanh", atanh, NULL, 1, false},
+    {"ceil", ceil, NULL, 1, true},
+    {"ceiling", ceil, NULL, 1, true},
+    {"cos", cos, NULL, 1, false},
+    {"cosh", cosh, NULL, 1, false},
+    {"degrees", to_degrees, NULL, 1, false},
+    {"exp", exp, NULL, 1, false},
+    {"floor", floor, NULL, 1, true},
+    {"ln", log_above_0, NULL, 1, false},
+    {"log", log10_above_0, NULL, 1, false},
+    {"log", NULL, log_to_base, 2, false},
+    {"log10", log10_above_0, NULL, 1, false},
+    {"log2", log2_above_0, NULL, 1, false},
+    {"mod", NULL, fmod, 2, false},
+    {"pow", NULL, pow, 2, false},
+    {"power", NULL, pow, 2, false},
+    {"radians", to_radians, NULL, 1, false},
+    {"sin", sin, NULL, 1, false},
+    {"sinh", sinh, NULL, 1, false},
+    {"sqrt", sqrt, NULL, 1, false},
+    {"tan", tan, NULL, 1, false},
+    {"tanh", tanh, NULL, 1, false},
+    {"trunc", trunc, NULL, 1, true},
 };
 
 static void compute_pi(sqlite3_context *context, int count,
