@@ -6,64 +6,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "base/expr/template_shell.h"
 #include "base/mem.h"
-
-static const char *const columns[] = {"lr", "width", "opt", "none", "v", "on"};
-static const struct expr_table table = {.columns = columns,
-                                        .column_count = ARRAY_LEN(columns)};
-
-static void fill(struct value values[ARRAY_LEN(columns)], const char *v)
-{
-    values[0] = value_real(0.1);
-    values[1] = value_int(-5);
-    values[2] = value_text("sgd");
-    values[3] = value_null();
-    values[4] = value_text(v);
-    values[5] = value_bool(true);
-}
-
-static int setup(void **state)
-{
-    *state = expr_env_create(NULL);
-    return *state == NULL ? -1 : 0;
-}
-
-static int teardown(void **state)
-{
-    expr_env_destroy(*state);
-    return 0;
-}
-
-static struct template *create(struct expr_env *env, const char *text,
-                               enum template_mode mode, struct err *err)
-{
-    return template_create(env, text, mode, &table, 1, err);
-}
-
-/* The words, each in brackets; or the error. */
-static char *words_of(struct template *template, const char *v)
-{
-    struct value values[ARRAY_LEN(columns)];
-    struct buf out = BUF_INIT;
-    struct err err;
-    char **words;
-
-    fill(values, v);
-    words = template_expand_words(template, values, &err);
-    if (words == NULL)
-        buf_printf(&out, "error: %s", err.text);
-    for (size_t i = 0; words != NULL && words[i] != NULL; i++)
-        buf_printf(&out, "[%s]", words[i]);
-    words_free(words);
-    return buf_take(&out);
-}
+#include "tests/unit/base/expr/template_test.h"
 
 static void assert_words(struct expr_env *env, const char *text, const char *v,
                          const char *expected)
@@ -199,61 +147,6 @@ static void test_template__null_leaves_its_word_out(void **state)
         assert_words(*state, cases[i].text, "", cases[i].expected);
 }
 
-static void test_template__null_leaves_its_word_of_a_script_out(void **state)
-{
-    static const struct {
-        const char *text, *expected;
-    } cases[] = {
-        {"t --m ${{ none }} --lr ${{ lr }}", "t  --lr '0.1'"},
-        {"t --m=${{ none }} x", "t  x"},
-        {"t --m \\\n  ${{ none }}; t -n ${{ none }}", "t ; t "},
-        {"t --m=1 ${{ none }} -1 ${{ none }}", "t --m=1  -1 "},
-        {"t --v ${{ none > 3 }} | u ${{ none }}>f", "t --v  | u >f"},
-        {"t ${{ flag('--amp', 1) }} ${{ flag('--x', 0) }}", "t '--amp' "},
-        {"X=${{ none }} Y=1 t", " Y=1 t"},
-        {"X=${{ none }}\nt", "unset -v X\nt"},
-        {"if X=${{ none }}; then t; fi", "if unset -v X; then t; fi"},
-        {"Y=1 X=${{ none }}", "Y=1 X=''"},
-        {"export X=${{ none }} Y=${{ lr }}", "export X Y='0.1'"},
-        {"env X=${{ none }} t", "env  t"},
-        {"(t --m ${{ none }}) && { u --m ${{ none }}; }", "(t ) && { u ; }"},
-        {"x=$(t --m ${{ none }} y)", "x=$(t  y)"},
-        {"x=\"$(t --m ${{ none }})\" u ${{ none }}", "x=\"$(t )\" u "},
-        {"diff <(t) --m ${{ none }}", "diff <(t) "},
-        {"t --m # x\n${{ none }}", "t --m # x\n''"},
-        {"t --m\n${{ none }}", "t --m\n''"},
-        {"[ -z ${{ none }} ] && test -n ${{ none }}",
-         "[ -z '' ] && test -n ''"},
-        {"if ! [ ${{ none }} = 1 ]; then t ${{ none }}; fi",
-         "if ! [ '' = 1 ]; then t ; fi"},
-        {"case ${{ none }} in a) t ${{ none }};; esac",
-         "case '' in a) t ;; esac"},
-        {"for x in ${{ none }}; do t ${{ none }}; done",
-         "for x in ; do t ; done"},
-        {"t >${{ none }} 2>&1 ${{ none }}", "t >'' 2>&1 "},
-        {"t \"\"${{ none }} ''${{ none }}", "t \"\"'' ''''"},
-        {"t \"$x\"=${{ none }}", "t \"$x\"=''"},
-        {"${{ none }} x", "'' x"},
-        {"t a-${{ none }} ${{ none }},${{ none }}", "t a-'' "},
-        {"t --m=${{ none }}$${{ x }}", "t --m=''${{ x }}"},
-    };
-    struct value values[ARRAY_LEN(columns)];
-
-    fill(values, "");
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct template *template =
-            create(*state, cases[i].text, TEMPLATE_SHELL, NULL);
-        struct buf out = BUF_INIT;
-
-        assert_non_null(template);
-        assert_int_equal(template_expand(template, values, &out, NULL), 0);
-        if (strcmp(buf_text(&out), cases[i].expected) != 0)
-            fail_msg("%s: %s", cases[i].text, buf_text(&out));
-        buf_clear(&out);
-        template_destroy(template);
-    }
-}
-
 static void test_template__a_text_is_null_as_a_whole(void **state)
 {
     static const struct {
@@ -299,127 +192,6 @@ static void test_template__numbers_keep_their_form(void **state)
     values[4] = value_real(1e21);
     assert_int_equal(template_expand(template, values, &out, NULL), 0);
     assert_string_equal(buf_text(&out), "4.0 40.0 -5 1e+21");
-    buf_clear(&out);
-    template_destroy(template);
-}
-
-/* ---- lists of arguments ---- */
-
-static const size_t arguments[] = {0, 2, 3, 4, 5};
-static const struct expr_table with_arguments = {
-    .columns = columns,
-    .column_count = ARRAY_LEN(columns),
-    .arguments = arguments,
-    .argument_count = ARRAY_LEN(arguments),
-};
-
-static void test_template__lists_all_arguments(void **state)
-{
-    static const struct {
-        const char *text, *v, *expected;
-    } cases[] = {
-        {"t ${{ args }} x", "a b",
-         "[t][--lr][0.1][--opt][sgd][--v][a b][--on][true][x]"},
-        {"t ${{args( flags )}}", "", "[t][--lr][0.1][--opt][sgd][--v][][--on]"},
-        {"t -m ${{ overrides }} ${{ none }}", "a,b",
-         "[t][-m][lr=0.1][opt=sgd][v='a,b'][on=true]"},
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct template *template = template_create(
-            *state, cases[i].text, TEMPLATE_WORDS, &with_arguments, 1, NULL);
-        char *actual;
-
-        assert_non_null(template);
-        actual = words_of(template, cases[i].v);
-        assert_string_equal(actual, cases[i].expected);
-        assert_true(template_uses(template, 4));
-        assert_false(template_uses(template, 1));
-        free(actual);
-        template_destroy(template);
-    }
-}
-
-static void test_template__overrides_are_quoted_where_hydra_needs_it(
-    void **state)
-{
-    static const char *const cases[][2] = {
-        {"sgd", "sgd"},
-        {"a/b-c_1.x", "a/b-c_1.x"},
-        {"", "''"},
-        {"1", "'1'"},
-        {"true", "'true'"},
-        {"Null", "'Null'"},
-        {"1e5", "'1e5'"},
-        {"1_000", "'1_000'"},
-        {"-inf", "'-inf'"},
-        {"a b", "'a b'"},
-        {"[1,2]", "'[1,2]'"},
-        {"a=b", "'a=b'"},
-        {"x:y", "'x:y'"},
-        {"\xc3\xa9", "'\xc3\xa9'"},
-        {"it's", "'it\\'s'"},
-        {"a\\b\\", "'a\\b\\\\'"},
-        {"a\\'", "'a\\\\\\''"},
-        {"${x}", "'\\${x}'"},
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct template *template =
-            template_create(*state, "t ${{ overrides }}", TEMPLATE_WORDS,
-                            &with_arguments, 1, NULL);
-        char *actual = words_of(template, cases[i][0]);
-        char *expected =
-            mem_printf("[t][lr=0.1][opt=sgd][v=%s][on=true]", cases[i][1]);
-
-        assert_string_equal(actual, expected);
-        free(actual);
-        free(expected);
-        template_destroy(template);
-    }
-}
-
-static void test_template__a_list_of_arguments_is_a_word(void **state)
-{
-    static const struct {
-        enum template_mode mode;
-        const char *text;
-        int column;
-        const char *part;
-    } cases[] = {
-        {TEMPLATE_WORDS, "t x${{ args }}", 4, "'args' must be a word of its"},
-        {TEMPLATE_WORDS, "t ${{ args }}x", 3, "a word of its own"},
-        {TEMPLATE_WORDS, "t \"${{ overrides }}\"", 4, "'overrides' must be"},
-        {TEMPLATE_WORDS, "${{ args }}", 1, "missing program before 'args'"},
-        {TEMPLATE_SHELL, "t --x=${{ args(flags) }}", 7, "'args(flags)' must"},
-        {TEMPLATE_TEXT, "${{ args }}", 1, "only allowed in a command or a"},
-        {TEMPLATE_WORDS, "t ${{ args(x) }}", 7, "unknown function 'args'"},
-    };
-    struct err err;
-
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        assert_null(template_create(*state, cases[i].text, cases[i].mode,
-                                    &with_arguments, 1, &err));
-        if (strstr(err.text, cases[i].part) == NULL ||
-            err.column != cases[i].column)
-            fail_msg("%s: %d: %s", cases[i].text, err.column, err.text);
-    }
-    assert_null(create(*state, "t ${{ args }}", TEMPLATE_WORDS, &err));
-    assert_string_equal(err.text, "unknown name 'args'");
-}
-
-static void test_template__a_script_lists_all_arguments(void **state)
-{
-    struct template *template = template_create(
-        *state, "t ${{ args }}; u", TEMPLATE_SHELL, &with_arguments, 1, NULL);
-    struct value values[ARRAY_LEN(columns)];
-    struct buf out = BUF_INIT;
-
-    fill(values, "it's");
-    assert_int_equal(template_expand(template, values, &out, NULL), 0);
-    assert_string_equal(buf_text(&out),
-                        "t '--lr' '0.1' '--opt' 'sgd' '--v' 'it'\\''s' "
-                        "'--on' 'true'; u");
     buf_clear(&out);
     template_destroy(template);
 }
@@ -558,126 +330,6 @@ static void test_template__an_error_leaves_the_output_alone(void **state)
     template_destroy(words);
 }
 
-/* What the shell prints for the script. */
-static char *output_of(const char *shell, const char *script)
-{
-    struct buf out = BUF_INIT;
-    char piece[4096];
-    ssize_t length;
-    int ends[2];
-    pid_t child;
-
-    assert_int_equal(pipe(ends), 0);
-    child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        execlp(shell, shell, "-c", script, (char *)NULL);
-        _exit(127);
-    }
-    close(ends[1]);
-    while ((length = read(ends[0], piece, sizeof(piece))) > 0)
-        buf_add(&out, piece, (size_t)length);
-    close(ends[0]);
-    waitpid(child, NULL, 0);
-    return buf_take(&out);
-}
-
-static void assert_shell(struct template *template, const char *shell,
-                         const char *v)
-{
-    struct value values[ARRAY_LEN(columns)];
-    struct buf script = BUF_INIT;
-    char *actual, *expected = mem_printf("[%s]", v);
-
-    fill(values, v);
-    assert_int_equal(template_expand(template, values, &script, NULL), 0);
-    actual = output_of(shell, buf_text(&script));
-    if (strcmp(actual, expected) != 0)
-        fail_msg("%s: %s: %s", shell, buf_text(&script), actual);
-    free(actual);
-    free(expected);
-    buf_clear(&script);
-}
-
-static void test_template__shells_read_a_value_as_one_word(void **state)
-{
-    static const char *const scripts[] = {
-        "printf '[%s]' ${{ v }}",
-        "printf \"[%s]\" ${{ v }} # it's \"",
-        "x=${{ v }}; printf '[%s]' \"$x\"",
-        "printf '[%s]' \"$(printf %s.  ${{ v }} | sed '$s/\\.$//')\"",
-        "# don't\nprintf '[%s]' ${{ v }}",
-        "(printf '[%s]' ${{ v }})",
-        "echo $# $((1 + (2))) `echo a` >&2 2>/dev/null; "
-        "printf '[%s]' ${{ v }}",
-        "y=${HOME:-$x}${#x}\"${x}\"; printf '[%s]' ${{ v }}",
-        "case x in x) printf '[%s]' ${{ v }};; esac",
-        "if [ ${{ v }} = ${{ v }} ]; then printf '[%s]' ${{ v }}; fi",
-        "printf '[%s]' \"\"''${{ v }}\"\"",
-        "x=\"$'\"; printf '[%s]' ${{ v }}",
-        "x=$$; printf '[%s]' ${{ v }}",
-        "(cd /; printf '[%s]' ${{ v }})",
-        "x='$${{ y'; printf '[%s]' ${{ v }}",
-        "# $${{ x\nprintf '[%s]' ${{ v }}",
-    };
-    static const char *const values[] = {
-        "a b",       "$(echo x)", "`echo x`", "; echo x",     "x\ny z",
-        "it's",      "\"",        "\\",       "'; echo x; '", "$HOME",
-        "' \" ` $(", "*",         "#",        "!!",           "a'\\''b",
-    };
-    static const char *const shells[] = {"sh", "bash"};
-
-    for (size_t i = 0; i < ARRAY_LEN(scripts); i++) {
-        struct err err;
-        struct template *template =
-            create(*state, scripts[i], TEMPLATE_SHELL, &err);
-
-        if (template == NULL)
-            fail_msg("%s: %s", scripts[i], err.text);
-        for (size_t j = 0; j < ARRAY_LEN(values) * ARRAY_LEN(shells); j++)
-            assert_shell(template, shells[j % 2], values[j / 2]);
-        template_destroy(template);
-    }
-}
-
-/* Whether the shell takes what comes behind is between the two of them. */
-static void test_template__a_value_is_safe_before_a_loose_end(void **state)
-{
-    static const char *const scripts[] = {
-        "echo ${{ lr }} `x \\",
-        "echo ${{ lr }} \\",
-        "echo ${{ lr }} ${x:-$",
-        "echo ${{ lr }} $$",
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(scripts); i++) {
-        struct template *template =
-            create(*state, scripts[i], TEMPLATE_SHELL, NULL);
-        struct value values[ARRAY_LEN(columns)];
-        struct buf script = BUF_INIT;
-
-        fill(values, "");
-        assert_int_equal(template_expand(template, values, &script, NULL), 0);
-        assert_memory_equal(buf_text(&script), "echo '0.1' ", 11);
-        assert_string_equal(buf_text(&script) + 11, scripts[i] + 15);
-        buf_clear(&script);
-        template_destroy(template);
-    }
-}
-
-static void test_template__shell_nesting_is_bounded(void **state)
-{
-    struct buf text = BUF_INIT;
-    struct err err;
-
-    for (int i = 0; i < 100; i++)
-        buf_add_string(&text, "$(");
-    buf_add_string(&text, "${{ lr }}");
-    assert_null(create(*state, buf_text(&text), TEMPLATE_SHELL, &err));
-    assert_non_null(strstr(err.text, "put the value in a variable first"));
-    buf_clear(&text);
-}
-
 static void test_template__finds_expressions_in_text(void **state)
 {
     static const struct {
@@ -700,31 +352,6 @@ static void test_template__finds_expressions_in_text(void **state)
         assert_non_null(found);
         assert_int_equal(length, strlen(cases[i].expected));
         assert_memory_equal(found, cases[i].expected, length);
-    }
-}
-
-static void test_shell__quotes_a_word_where_it_has_to(void **state)
-{
-    static const char *const cases[][2] = {
-        {"train.py", "train.py"},
-        {"--lr=0.1", "--lr=0.1"},
-        {"/a-b/c:d", "/a-b/c:d"},
-        {"", "''"},
-        {"two words", "'two words'"},
-        {"it's", "'it'\\''s'"},
-        {"~", "'~'"},
-        {"$HOME", "'$HOME'"},
-        {"=ls", "'=ls'"},
-        {"a\nb", "'a\nb'"},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct buf out = BUF_INIT;
-
-        shell_add_word(cases[i][0], &out);
-        assert_string_equal(buf_text(&out), cases[i][1]);
-        buf_clear(&out);
     }
 }
 
@@ -752,23 +379,13 @@ int main(void)
         cmocka_unit_test(test_template__expands_within_words),
         cmocka_unit_test(test_template__a_value_never_adds_a_word),
         cmocka_unit_test(test_template__null_leaves_its_word_out),
-        cmocka_unit_test(test_template__null_leaves_its_word_of_a_script_out),
         cmocka_unit_test(test_template__a_text_is_null_as_a_whole),
         cmocka_unit_test(test_template__numbers_keep_their_form),
-        cmocka_unit_test(test_template__lists_all_arguments),
-        cmocka_unit_test(
-            test_template__overrides_are_quoted_where_hydra_needs_it),
-        cmocka_unit_test(test_template__a_list_of_arguments_is_a_word),
-        cmocka_unit_test(test_template__a_script_lists_all_arguments),
         cmocka_unit_test(test_template__a_list_is_words_already),
         cmocka_unit_test(test_template__errors_have_a_place),
         cmocka_unit_test(test_template__text_prints_values),
         cmocka_unit_test(test_template__an_error_leaves_the_output_alone),
-        cmocka_unit_test(test_template__shells_read_a_value_as_one_word),
-        cmocka_unit_test(test_template__a_value_is_safe_before_a_loose_end),
-        cmocka_unit_test(test_template__shell_nesting_is_bounded),
         cmocka_unit_test(test_template__finds_expressions_in_text),
-        cmocka_unit_test(test_shell__quotes_a_word_where_it_has_to),
         cmocka_unit_test(test_template__size_is_bounded),
     };
 
