@@ -11,12 +11,12 @@
  */
 #include "base/toml/toml.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/toml/find.h"
+#include "base/toml/scan.h"
 
 enum { DELETE = 0x7f };
 
@@ -222,14 +222,18 @@ void toml_add_text(const char *text, size_t length, struct buf *out)
     buf_add_char(out, '"');
 }
 
-void toml_add_part(const char *part, size_t length, struct buf *out)
+bool toml_is_bare(const char *part, size_t length)
 {
     bool is_bare = length > 0;
 
     for (size_t i = 0; i < length; i++)
-        is_bare &=
-            isalnum((unsigned char)part[i]) || part[i] == '_' || part[i] == '-';
-    if (is_bare)
+        is_bare &= toml_is_bare_char(part[i]);
+    return is_bare;
+}
+
+void toml_add_part(const char *part, size_t length, struct buf *out)
+{
+    if (toml_is_bare(part, length))
         buf_add(out, part, length);
     else
         toml_add_text(part, length, out);

@@ -146,7 +146,7 @@ int toml_end_line(struct toml_scan *scan)
 
 /* ---- strings ---- */
 
-static bool is_bare(char c)
+bool toml_is_bare_char(char c)
 {
     return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
@@ -278,7 +278,7 @@ int toml_scan_part(struct toml_scan *scan, struct buf *part)
 
     if (toml_is_next(scan, "\"") || toml_is_next(scan, "'"))
         return scan_string(scan, false, part);
-    while (scan->at < scan->length && is_bare(scan->text[scan->at]))
+    while (scan->at < scan->length && toml_is_bare_char(scan->text[scan->at]))
         scan->at++;
     if (scan->at == start)
         return toml_refuse(scan, start, "missing key");

@@ -36,6 +36,9 @@ bool toml_is_next(const struct toml_scan *scan, const char *bytes);
 /* The same, and moves behind them. */
 bool toml_take(struct toml_scan *scan, const char *bytes);
 
+/* Whether a bare key may have it. */
+bool toml_is_bare_char(char c);
+
 void toml_skip_blanks(struct toml_scan *scan);
 /* Blanks, comments and line ends. */
 void toml_skip_lines(struct toml_scan *scan);

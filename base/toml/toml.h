@@ -2,6 +2,7 @@
 #ifndef SMTUNE_BASE_TOML_TOML_H
 #define SMTUNE_BASE_TOML_TOML_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -31,6 +32,9 @@ int toml_set(struct buf *text, const char *key, const char *value,
 /* Without the key and its value, the line of which goes, too. One that is
  * missing is no error. */
 int toml_remove(struct buf *text, const char *key, struct err *err);
+
+/* Whether a part of a key needs no quotes. */
+bool toml_is_bare(const char *part, size_t length);
 
 /* Appends a text as a basic string, and a part of a key, which is bare where it
  * may be. */

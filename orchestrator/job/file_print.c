@@ -74,19 +74,12 @@ static void add_scalar(const json_t *json, struct buf *out)
         json_print(json, out);
 }
 
-static bool is_bare_key(const char *key)
-{
-    for (const char *c = key; *c != '\0'; c++)
-        if (!isalnum((unsigned char)*c) && *c != '_' && *c != '-')
-            return false;
-    return *key != '\0';
-}
-
 static void yaml_key(const char *key, struct buf *out)
 {
     static const char *const words[] = {"y",   "n",    "yes",   "no",  "on",
                                         "off", "true", "false", "null"};
-    bool is_plain = is_bare_key(key) && isalpha((unsigned char)*key);
+    bool is_plain =
+        toml_is_bare(key, strlen(key)) && isalpha((unsigned char)*key);
 
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         is_plain &= strcasecmp(words[i], key) != 0;
