@@ -43,10 +43,13 @@ int store_is_shared(struct store *store, int64_t run, int64_t job,
             store,
             "WITH own (id) AS (SELECT coalesce(cached_from, id) FROM job"
             "  WHERE id = ?2)"
-            " SELECT count(*) FROM run JOIN job ON job.run_id = run.id"
-            " JOIN own ON job.id = own.id OR job.cached_from = own.id"
-            "  OR job.cached_from = ?2"
-            " WHERE run.state = 'running' AND run.id <> ?1",
+            " SELECT (SELECT count(*) FROM own JOIN job ON job.id = own.id"
+            "   JOIN run ON run.id = job.run_id"
+            "   WHERE run.state = 'running' AND run.id <> ?1)"
+            "  + (SELECT count(*) FROM run JOIN job ON job.run_id = run.id"
+            "   WHERE run.state = 'running' AND run.id <> ?1"
+            "   AND job.cached_from IS NOT NULL"
+            "   AND job.cached_from IN (?2, (SELECT id FROM own)))",
             keys, 2, &count, err) != 0)
         return -1;
     return count > 0;

@@ -177,7 +177,8 @@ CREATE TABLE job (
 
 CREATE INDEX job_state ON job (run_id, state);
 CREATE INDEX job_cache ON job (cache_key) WHERE cache_key IS NOT NULL;
-CREATE INDEX job_cached ON job (run_id) WHERE cached_from IS NOT NULL;
+CREATE INDEX job_cached ON job (run_id, cached_from)
+  WHERE cached_from IS NOT NULL;
 CREATE INDEX job_remark ON job (run_id, number)
     WHERE comment IS NOT NULL OR tags IS NOT NULL;
 
