@@ -171,6 +171,14 @@ struct answer_query {
 int store_find_answer(struct store *store, const struct answer_query *query,
                       struct buf *answer, struct err *err);
 
+/* Whether a job's result is a cache hit: what it took over from an earlier run
+ * has no key. */
+static inline bool store_is_cache_hit(int64_t cached_from,
+                                      const char *cache_key)
+{
+    return cached_from != 0 && cache_key != NULL;
+}
+
 struct step_row {
     COLUMN_MEMBERS(STEP_COLUMNS)
     /* Of its jobs, which are a copy's rounds, how many are in these states. */

@@ -232,7 +232,7 @@ static int no_attempt(const struct run_job *job, int64_t attempt,
     if (attempt != 0)
         return err_set(err, ERR_NOT_FOUND, "%s has no attempt %" PRId64,
                        job->label, attempt);
-    if (job->is_cached)
+    if (job->is_reused)
         return err_set(err, ERR_NOT_FOUND,
                        "%s was a cache hit: its log is that of an earlier run",
                        job->label);

@@ -78,7 +78,7 @@ static uint8_t mark_of(const struct job_row *job)
         mark++;
     if (mark == KINDS)
         return NO_MARK;
-    if (job->cached_from != 0 && job->cache_key != NULL)
+    if (store_is_cache_hit(job->cached_from, job->cache_key))
         return CACHED;
     return job->violation > 0 && strcmp(job->state, "succeeded") == 0
                ? INFEASIBLE

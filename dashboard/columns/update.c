@@ -134,7 +134,7 @@ static void put_job(struct update *update, size_t row,
     put(update, COPY, row, unless(job->copy, 0));
     put(update, ROUND, row, unless(job->round, 0));
     put(update, CACHED, row,
-        unless(job->cached_from != 0 && job->cache_key != NULL, 0));
+        unless(store_is_cache_hit(job->cached_from, job->cache_key), 0));
     put_tags(update, row, job->tags);
     columns_touch(columns, row, update->seq);
     forget_cells(update, row);

@@ -70,7 +70,7 @@ void job_destroy(struct job *job)
 
 bool job_is_cached(const struct job *job)
 {
-    return job->cached_from != 0 && job->cache_key != NULL;
+    return store_is_cache_hit(job->cached_from, job->cache_key);
 }
 
 static void follow_objectives(struct job *job,

@@ -56,7 +56,7 @@ static void take_job(const struct step_list *list, const struct trial_row *row,
         .step = row->step,
         .label = buf_take(&label),
         .is_over = state >= 0 && job_is_final((enum job_state)state),
-        .is_cached = row->cached_from != 0,
+        .is_reused = row->cached_from != 0,
     };
 }
 

@@ -19,7 +19,7 @@ struct run_job {
     int64_t step;   /* of a workflow */
     char *label;    /* "trial 7", "job train[3]"; the caller's */
     bool is_over;   /* of a workflow */
-    bool is_cached; /* it took another one's result */
+    bool is_reused; /* it took another one's result */
 };
 
 /* The job that an operand names; of a step that repeats, the last round where

@@ -88,7 +88,7 @@ static int keep_round(void *user, const struct trial_row *job)
         reading->states[job->step] = mem_zero((size_t)line->copies);
     reading->states[job->step][job->copy] =
         (unsigned char)(1 + job_state_find(job->state));
-    if (job->cached_from != 0 && job->cache_key != NULL)
+    if (store_is_cache_hit(job->cached_from, job->cache_key))
         reading->states[job->step][job->copy] |= IS_CACHED;
     if (job->round > line->round)
         line->round = job->round;

@@ -57,7 +57,7 @@ static int keep_copy(struct step_records *records, const struct trial_row *row,
         .is_there = true,
         .round = row->round,
         .state = state,
-        .is_cached = row->cached_from != 0 && row->cache_key != NULL,
+        .is_cached = store_is_cache_hit(row->cached_from, row->cache_key),
         .rounds = mem_copy_string(row->rounds),
         .outputs = mem_copy_string(row->outputs),
     };
