@@ -196,7 +196,8 @@ void ending_terminate(struct attempt *attempt, enum attempt_cause cause,
 
 void ending_census(struct supervisor *supervisor, int64_t now_ms)
 {
-    tree_census(&supervisor->tree, supervisor->attempts);
+    tree_census(&supervisor->tree, supervisor->attempts,
+                supervisor->gpu_watch.pid);
     supervisor->census_cost_ms = clock_monotonic_ms() - now_ms;
     supervisor->strays =
         tree_kill_strays(&supervisor->tree, supervisor->attempts) > 0;
@@ -384,7 +385,7 @@ static void reap_orphan(struct supervisor *supervisor, pid_t pid)
     if (wait4(pid, NULL, 0, &usage) != pid)
         return;
     if (pid == supervisor->gpu_watch.pid)
-        supervisor->gpu_watch.pid = supervisor->tree.spared = 0;
+        supervisor->gpu_watch.pid = 0;
     else if (attempt != NULL)
         attempt->end.cpu_ms += cpu_ms(&usage);
 }

@@ -367,7 +367,6 @@ static void watch_gpus(struct supervisor *supervisor, struct attempt *attempt,
     attempt->gpus = mem_zero(sizeof(*attempt->gpus));
     attempt->visible = visible != NULL ? mem_copy_string(visible) : NULL;
     gpu_watch_start(&supervisor->gpu_watch);
-    supervisor->tree.spared = supervisor->gpu_watch.pid;
 }
 
 pid_t supervisor_start(struct supervisor *supervisor,

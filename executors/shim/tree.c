@@ -54,7 +54,7 @@ static struct attempt *owner_of_child(struct tree *tree,
     return owner != NULL ? owner : &tree->strays;
 }
 
-void tree_census(struct tree *tree, struct attempt *attempts)
+void tree_census(struct tree *tree, struct attempt *attempts, pid_t spared)
 {
     struct process_table *table = &tree->table;
     pid_t self = getpid();
@@ -67,7 +67,7 @@ void tree_census(struct tree *tree, struct attempt *attempts)
     for (size_t i = 0; i < table->count; i++) {
         struct process *process = &table->rows[i];
 
-        if (process->parent == self && process->pid != tree->spared)
+        if (process->parent == self && process->pid != spared)
             process->owner = owner_of_child(tree, process, attempts);
     }
     process_table_hand_down(table);

@@ -51,12 +51,12 @@ struct attempt {
 struct tree {
     struct process_table table;
     struct attempt strays; /* owns descendants that no attempt was found for */
-    pid_t spared;          /* a child that is no attempt's, and no stray */
 };
 
 /* Reads the table anew and says in each row's owner, and in the attempts,
- * what belongs to which attempt. */
-void tree_census(struct tree *tree, struct attempt *attempts);
+ * what belongs to which attempt. `spared` is a child that is no attempt's, and
+ * no stray; 0: there is none. */
+void tree_census(struct tree *tree, struct attempt *attempts, pid_t spared);
 
 /* Kills what the census found of an attempt. */
 void tree_kill(const struct tree *tree, const struct attempt *attempt);
