@@ -100,7 +100,7 @@ static int add_input(struct keying *keying, const char *input, struct err *err)
     int result;
 
     digest_add_text(keying->digest, name_of(keying, path));
-    if (strpbrk(input, "*?[") != NULL && !fs_exists(path))
+    if (matrix_is_pattern(input, path))
         result = add_matches(keying, path, err);
     else
         result = add_path(keying, path, err);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -218,4 +219,9 @@ json_t *matrix_axis_from_glob(const char *pattern, struct err *err)
         return list;
     json_decref(list);
     return NULL;
+}
+
+bool matrix_is_pattern(const char *text, const char *path)
+{
+    return strpbrk(text, "*?[") != NULL && !fs_exists(path);
 }

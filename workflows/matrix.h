@@ -2,6 +2,7 @@
 #ifndef SMTUNE_WORKFLOWS_MATRIX_H
 #define SMTUNE_WORKFLOWS_MATRIX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,6 +44,9 @@ void matrix_values(const struct matrix *matrix, int64_t copy,
  */
 json_t *matrix_axis_from_text(const char *text, struct err *err);
 json_t *matrix_axis_from_glob(const char *pattern, struct err *err);
+/* Whether a text, whose path that is, is such a pattern: unless there is a file
+ * of that name. */
+bool matrix_is_pattern(const char *text, const char *path);
 
 /* Which of `count` things, in their order, belong to a copy: those whose index
  * leaves it as the rest of the division by `copies`, as SageMaker's

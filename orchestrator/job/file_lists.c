@@ -22,11 +22,11 @@ static json_t *find_paths(const struct file_lists_site *site, const char *text,
     if (text[0] == '[')
         return matrix_axis_from_text(text, err);
     path = fs_join(site->work_directory, text);
-    if (strpbrk(text, "*?[") == NULL || fs_exists(path)) {
+    if (matrix_is_pattern(text, path)) {
+        list = matrix_axis_from_glob(path, err);
+    } else {
         list = json_array();
         json_array_append_new(list, json_from_text(text));
-    } else {
-        list = matrix_axis_from_glob(path, err);
     }
     free(path);
     return list;
