@@ -26,6 +26,13 @@
 #include "orchestrator/spec/spec.h"
 #include "orchestrator/spec/workflow/workflow.h"
 
+/* A cluster that was asked. */
+struct asked {
+    const char *url; /* of an executor; NULL: by commands */
+    struct slurm_site site;
+    bool has_site;
+};
+
 struct scripts {
     const char *run;
     char *folder; /* of the run, in the store */
@@ -33,9 +40,9 @@ struct scripts {
     struct mask *mask; /* NULL: secrets are shown */
     json_t *json;      /* NULL: for people */
     int64_t count;
-    const struct slurm_options *asked; /* whose cluster was asked last */
-    struct slurm_site site;            /* it, where has_site */
-    bool has_site, is_quiet;
+    struct asked **asked; /* [asked_count] */
+    size_t asked_count;
+    bool is_quiet;
 };
 
 struct script {
@@ -107,27 +114,37 @@ static void show(struct scripts *scripts, const struct script *script,
     scripts->count++;
 }
 
-/* The cluster of the executor, asked once; NULL: there is none here, or it does
- * not answer. */
-static const struct slurm_site *find_site(struct scripts *scripts,
-                                          const struct slurm_options *slurm)
+static struct asked *ask(const struct scripts *scripts, const char *url)
 {
+    struct asked *asked = mem_zero(sizeof(*asked));
+    bool is_near = cluster_is_near(url);
     int64_t answer_ms;
     struct err why;
 
-    if (scripts->asked == slurm)
-        return scripts->has_site ? &scripts->site : NULL;
-    if (scripts->has_site)
-        cluster_clear(&scripts->site);
-    scripts->asked = slurm;
-    scripts->site = (struct slurm_site){.version = NULL};
-    scripts->has_site =
-        cluster_is_near(slurm->url) &&
-        cluster_describe(slurm->url, &scripts->site, &answer_ms, &why) == 0;
-    if (!scripts->has_site && cluster_is_near(slurm->url) && !scripts->is_quiet)
+    asked->url = url;
+    asked->has_site =
+        is_near && cluster_describe(url, &asked->site, &answer_ms, &why) == 0;
+    if (is_near && !asked->has_site && !scripts->is_quiet)
         fprintf(stderr, "smtune: cannot ask the cluster for its limits: %s\n",
                 why.text);
-    return scripts->has_site ? &scripts->site : NULL;
+    return asked;
+}
+
+/* The cluster of the executor, asked once; NULL: there is none here, or it does
+ * not answer. */
+static const struct slurm_site *find_site(struct scripts *scripts,
+                                          const char *url)
+{
+    size_t i = 0;
+
+    while (i < scripts->asked_count && scripts->asked[i]->url != url)
+        i++;
+    if (i == scripts->asked_count) {
+        scripts->asked =
+            mem_resize(scripts->asked, i + 1, sizeof(*scripts->asked));
+        scripts->asked[scripts->asked_count++] = ask(scripts, url);
+    }
+    return scripts->asked[i]->has_site ? &scripts->asked[i]->site : NULL;
 }
 
 static int add_script(struct scripts *scripts, const struct script *script,
@@ -159,7 +176,7 @@ static int add_script(struct scripts *scripts, const struct script *script,
     executor.run = scripts->run;
     if (executor.slurm != NULL) {
         slurm = *executor.slurm;
-        slurm.site = find_site(scripts, executor.slurm);
+        slurm.site = find_site(scripts, executor.slurm->url);
         executor.slurm = &slurm;
     }
     result = executor_preview(&executor, &spec, folder, &text, err);
@@ -238,8 +255,12 @@ static void finish(struct scripts *scripts)
         json_decref(scripts->json);
     }
     buf_clear(&text);
-    if (scripts->has_site)
-        cluster_clear(&scripts->site);
+    for (size_t i = 0; i < scripts->asked_count; i++) {
+        if (scripts->asked[i]->has_site)
+            cluster_clear(&scripts->asked[i]->site);
+        free(scripts->asked[i]);
+    }
+    free(scripts->asked);
     mask_destroy(scripts->mask);
     free(scripts->folder);
     free(scripts->work_directory);
