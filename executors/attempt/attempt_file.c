@@ -269,8 +269,7 @@ static int claim_void(int fd, int64_t attempt, struct claim *claim,
     return CLAIM_VOID;
 }
 
-/* One that names a node is of a cluster, whose hosts may bear one name. */
-static bool is_elsewhere(const struct claim *claim)
+bool claim_is_elsewhere(const struct claim *claim)
 {
     struct claim here;
 
@@ -303,7 +302,7 @@ static int judge(int fd, int64_t attempt, struct claim *claim, struct err *err)
         return CLAIM_HELD;
     if (claim->pid == 0)
         return CLAIM_VOID;
-    return is_elsewhere(claim) ? CLAIM_ELSEWHERE : CLAIM_FREE;
+    return claim_is_elsewhere(claim) ? CLAIM_ELSEWHERE : CLAIM_FREE;
 }
 
 int claim_judge(const char *directory, int64_t attempt, struct claim *claim,

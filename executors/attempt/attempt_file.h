@@ -93,6 +93,10 @@ bool claim_exists(const char *directory);
  * its maker has not written it, -1 with errno when that cannot be seen now. */
 int claim_read(const char *directory, struct claim *claim);
 
+/* Whether it is of another machine. One that names a node is of a cluster,
+ * whose hosts may bear one name. */
+bool claim_is_elsewhere(const struct claim *claim);
+
 /* Whether the claim's lock is free: nothing that inherited it lives. */
 bool claim_is_free(const char *directory);
 

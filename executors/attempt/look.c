@@ -17,12 +17,11 @@ static enum attempt_sight look_at_free(const char *directory, int64_t attempt,
     const struct claim *claim = &look->claim;
     struct claim here;
 
-    claim_identify(&here);
-    if (strcmp(claim->host, here.host) != 0)
+    if (claim_is_elsewhere(claim))
         return SIGHT_UNKNOWN;
+    claim_identify(&here);
     if (strcmp(claim->boot_id, here.boot_id) != 0)
-        /* Hosts of a cluster may bear one name. */
-        return claim->node[0] != '\0' ? SIGHT_UNKNOWN : SIGHT_GONE;
+        return SIGHT_GONE;
     if (process_lives(claim->shim_pid, claim->shim_start) ||
         process_lives(claim->pid, claim->pid_start))
         return SIGHT_RUNS;
