@@ -24,50 +24,25 @@ enum { WAIT_MS = 20000 };
 
 /* ---- the listing ---- */
 
-/* A field of the line, without blanks around; *line goes behind it. */
-static const char *next_field(const char **line, const char *end,
-                              size_t *length)
-{
-    const char *start = *line + strspn(*line, " ");
-    const char *comma, *last;
-
-    if (start > end)
-        start = end;
-    comma = memchr(start, ',', (size_t)(end - start));
-    last = comma != NULL ? comma : end;
-    *line = comma != NULL ? comma + 1 : end;
-    while (last > start && isspace((unsigned char)last[-1]))
-        last--;
-    *length = (size_t)(last - start);
-    return start;
-}
-
 /* Whether the environment's name of a GPU is that of the line. */
-static bool is_named(const struct gpu *gpu, const char *index,
-                     size_t index_length, const char *uuid, size_t uuid_length)
+static bool is_named(const struct gpu *gpu, const char *index, const char *uuid)
 {
-    size_t length = strlen(gpu->name);
-
     if (strncmp(gpu->name, "GPU-", 4) == 0)
-        return length <= uuid_length && memcmp(gpu->name, uuid, length) == 0;
-    return length == index_length && memcmp(gpu->name, index, length) == 0;
+        return strncmp(gpu->name, uuid, strlen(gpu->name)) == 0;
+    return strcmp(gpu->name, index) == 0;
 }
 
 static void read_line(const char *line, const char *end, const struct gpu *gpus,
                       struct gpu_models *models)
 {
-    size_t index_length, uuid_length, length;
-    const char *index = next_field(&line, end, &index_length);
-    const char *uuid = next_field(&line, end, &uuid_length);
-    const char *name = next_field(&line, end, &length);
+    char index[GPU_NAME_MAX], uuid[GPU_NAME_MAX], name[GPU_MODEL_MAX];
 
-    if (length >= GPU_MODEL_MAX)
-        length = GPU_MODEL_MAX - 1;
+    gpu_field_next(&line, end, index, sizeof(index));
+    gpu_field_next(&line, end, uuid, sizeof(uuid));
+    gpu_field_next(&line, end, name, sizeof(name));
     for (size_t i = 0; i < models->count; i++)
-        if (is_named(&gpus[i], index, index_length, uuid, uuid_length)) {
-            memcpy(models->names[i], name, length);
-            models->names[i][length] = '\0';
-        }
+        if (is_named(&gpus[i], index, uuid))
+            memcpy(models->names[i], name, sizeof(name));
 }
 
 void gpu_models_read(const char *text, const struct gpu *gpus, size_t count,

@@ -11,25 +11,6 @@
 
 enum { FIELDS = 4, FIELD_MAX = 64, MEBIBYTE = 1 << 20, INDEX_MAX = 64 };
 
-/* The next field, without blanks around it; whether there is one. */
-static bool next_field(const char **at, const char *end, char field[FIELD_MAX])
-{
-    const char *from = *at, *to;
-
-    if (from == NULL)
-        return false;
-    to = memchr(from, ',', (size_t)(end - from));
-    *at = to != NULL ? to + 1 : NULL;
-    if (to == NULL)
-        to = end;
-    while (from < to && isspace((unsigned char)*from))
-        from++;
-    while (to > from && isspace((unsigned char)to[-1]))
-        to--;
-    snprintf(field, FIELD_MAX, "%.*s", (int)(to - from), from);
-    return true;
-}
-
 /* -1: it is no number, but words. Units behind it do no harm. */
 static int64_t read_number(const char *field)
 {
@@ -49,7 +30,7 @@ bool gpu_sample_read(const char *line, size_t length, struct gpu_sample *sample)
     const char *at = line, *end = line + length;
 
     for (size_t i = 0; i < FIELDS; i++) {
-        if (!next_field(&at, end, fields[i]))
+        if (!gpu_field_next(&at, end, fields[i], FIELD_MAX))
             return false;
     }
     *sample = (struct gpu_sample){.index = read_number(fields[0]),

@@ -114,3 +114,22 @@ size_t gpus_find(const char *root, const char *visible,
         snprintf(gpus[i].name, sizeof(gpus[i].name), "%zu", i);
     return count;
 }
+
+bool gpu_field_next(const char **at, const char *end, char *field, size_t size)
+{
+    const char *from = *at, *to;
+
+    field[0] = '\0';
+    if (from == NULL)
+        return false;
+    to = memchr(from, ',', (size_t)(end - from));
+    *at = to != NULL ? to + 1 : NULL;
+    if (to == NULL)
+        to = end;
+    while (from < to && isspace((unsigned char)*from))
+        from++;
+    while (to > from && isspace((unsigned char)to[-1]))
+        to--;
+    snprintf(field, size, "%.*s", (int)(to - from), from);
+    return true;
+}

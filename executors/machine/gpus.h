@@ -2,6 +2,7 @@
 #ifndef SMTUNE_EXECUTORS_MACHINE_GPUS_H
 #define SMTUNE_EXECUTORS_MACHINE_GPUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -28,5 +29,10 @@ size_t gpus_find(const char *root, const char *visible,
 /* The names in a CUDA_VISIBLE_DEVICES, up to the first that is none: so CUDA
  * reads it. Returns their number. */
 size_t gpus_parse(const char *visible, struct gpu gpus[GPUS_MAX]);
+
+/* The next field of a line of nvidia-smi's CSV up to `end`, cut to `size`,
+ * without blanks around it; *at goes behind it, NULL after the last. Whether
+ * there is one, else it is empty. */
+bool gpu_field_next(const char **at, const char *end, char *field, size_t size);
 
 #endif

@@ -140,10 +140,15 @@ static int find_models(struct gpu_models *models, struct err *err)
     struct gpu gpus[GPUS_MAX];
     size_t count;
 
-    if (models->count > 0)
-        return 0;
-    count = gpus_find("", getenv("CUDA_VISIBLE_DEVICES"), gpus);
-    return gpu_models_find(gpus, count, models, err);
+    if (!models->was_asked) {
+        count = gpus_find("", getenv("CUDA_VISIBLE_DEVICES"), gpus);
+        models->is_unknown =
+            gpu_models_find(gpus, count, models, &models->why) != 0;
+        models->was_asked = true;
+    }
+    if (models->is_unknown && err != NULL)
+        *err = models->why;
+    return models->is_unknown ? -1 : 0;
 }
 
 int gpus_check(const struct job_spec *spec,
