@@ -15,7 +15,8 @@
 enum step_fate { STEP_STAYS, STEP_GOES_ON, STEP_WAITS };
 
 struct reopen_steps {
-    struct reopening *found; /* [found_count], borrowed: what is put back */
+    struct reopening *found; /* [found_count], borrowed: what is put back, by
+                                its number */
     size_t found_count;
     enum step_fate *fates; /* [step_count] */
     size_t count;          /* of those that do not stay */

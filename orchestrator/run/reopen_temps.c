@@ -35,14 +35,21 @@ static int on_step(void *user, const struct step_row *row)
     return 0;
 }
 
+static int compare(const void *number, const void *reopening)
+{
+    int64_t wanted = *(const int64_t *)number;
+    int64_t its = ((const struct reopening *)reopening)->number;
+
+    return (wanted > its) - (wanted < its);
+}
+
 static bool runs_again(const struct checking *checking, int64_t number)
 {
     const struct reopen_steps *jobs = checking->temps->jobs;
 
-    for (size_t i = 0; i < jobs->found_count; i++)
-        if (jobs->found[i].number == number)
-            return true;
-    return false;
+    return jobs->found_count > 0 &&
+           bsearch(&number, jobs->found, jobs->found_count,
+                   sizeof(*jobs->found), compare) != NULL;
 }
 
 static int refuse(const struct checking *checking, size_t step,

@@ -54,11 +54,10 @@ static void note(struct cache_forecast *forecast, const struct job *job,
 {
     struct forecast_step *step = &forecast->found[job->step];
 
-    step->jobs =
-        mem_resize(step->jobs, step->job_count + 1, sizeof(*step->jobs));
-    step->jobs[step->job_count] =
-        (struct forecast_job){job->copy, job->round, kind, NULL};
-    step->jobs[step->job_count++].text = text;
+    step->jobs = mem_grow(step->jobs, step->job_count, &step->job_capacity,
+                          sizeof(*step->jobs));
+    step->jobs[step->job_count++] =
+        (struct forecast_job){job->copy, job->round, kind, text};
     step->hits += kind == FORECAST_HIT;
 }
 

@@ -37,7 +37,7 @@ struct forecast_step {
     bool is_known;             /* it begins before anything has run */
     bool is_skipped;           /* as a whole */
     struct forecast_job *jobs; /* that are known; a copy's rounds in order */
-    size_t job_count, hits;
+    size_t job_count, job_capacity, hits;
     /* Not known: some of the steps that run first and decide. */
     size_t depends[FORECAST_DEPENDS_MAX];
     size_t depends_count;
