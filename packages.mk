@@ -22,23 +22,7 @@ DEBIAN_DEPS = make $(DEPS) $(SLURM_DEPS) $(filter-out clang% libclang% cppcheck 
 deps: ## install what building needs (DRY=1: print how; WITH=apt|dnf|zypper|apk|pacman|conda)
 	@packaging/deps install $(WITH) $(if $(DRY),-n)
 deps-test: ## install through apt what building and testing need
-	$(call apt,$(DEPS) $(TEST_DEPS))
-	-$(call apt,$(SLURM_DEPS))
-
-# apt PACKAGES: lists the missing ones and lets apt install them; prints nothing
-# if none is missing.
-define apt
-@have=$$(dpkg-query -W -f '$${db:Status-Status} $${Package}\n' $1 \
- 2>/dev/null | sed -n 's/^installed //p'); \
-missing=$$(printf '%s\n' $1 | grep -vxF "$$have"); \
-[ "$$missing" ] || exit 0; \
-echo "These Debian packages are missing and will be installed:" $$missing; \
-command -v apt-get >/dev/null || \
- { echo "There is no apt-get here: please install their like."; exit 0; }; \
-sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
-$$sudo apt-get -q update; \
-$$sudo env DEBIAN_FRONTEND=noninteractive tests/without-daemons \
- apt-get -q -y --no-install-recommends install $$missing
-endef
+	@packaging/deps install apt $(DEPS) $(TEST_DEPS)
+	-@packaging/deps install apt $(SLURM_DEPS)
 
 .PHONY: deps deps-test

@@ -174,12 +174,47 @@ def test_deps_of_conda(bare_path, tmp_path, monkeypatch):
 def test_deps_is_quiet_where_all_is_there(bare_path):
     """With a dpkg that has everything: this machine may lack a package, which
     no test is to install."""
-    query = bare_path / "dpkg-query"
-    query.write_text('#!/bin/sh\nprintf "installed %s\\n" "$@"\n')
-    query.chmod(0o755)
+    script(bare_path, "dpkg-query", 'printf "installed %s\\n" "$@"')
+    for _ in "with apt-get", "without":
+        result = make("deps-test", path=bare_path)
+        assert result.returncode == 0
+        assert result.stdout == ""
+        (bare_path / "apt-get").unlink(missing_ok=True)
+
+
+def test_deps_of_the_tests(bare_path):
+    """Beside those that building needs; an index that is not to be had is not
+    in the way, and dpkg is asked once for all of a line."""
+    script(bare_path, "apt-get", """
+        echo "apt-get $*"
+        [ "$2" != update ]
+        """)
+    script(bare_path, "dpkg-query", """
+        echo asked >>"${0%/*}/asked"
+        echo "installed gcc"
+        echo "config-files libuv1-dev"
+        """)
     result = make("deps-test", path=bare_path)
-    assert result.returncode == 0
-    assert result.stdout == ""
+    assert result.returncode == 0, result.stderr
+    said, _, install, cluster, _, _ = result.stdout.splitlines()
+    words = install.removeprefix(
+        "apt-get -q -y --no-install-recommends install ").split()
+    assert {"libuv1-dev", "g++", "clang"} < set(words) and "gcc" not in words
+    assert said == ("These packages are missing and will be installed through "
+                    "apt: " + " ".join(words))
+    assert "slurmctld" in cluster and "clang" not in cluster
+    assert (bare_path / "asked").read_text() == "asked\n" * 2
+
+
+def test_deps_of_the_tests_without_apt(bare_path):
+    (bare_path / "apt-get").unlink()
+    result = make("deps-test", path=bare_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    both = result.stdout.splitlines()
+    assert [line.partition(": ")[0] for line in both] == [
+        "There is no apt-get here. Please install the like of"] * 2
+    assert " libuv1-dev " in both[0] and " clang " in both[0]
+    assert " slurmctld " in both[1]
 
 
 class Compiler:
