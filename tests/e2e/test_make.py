@@ -45,10 +45,8 @@ def bare_path(tmp_path):
     for name in ("sh", "awk", "sed", "grep", "find", "mkdir", "echo", "cmp",
                  "id", "env", "mv", "touch", "tr", "dirname", "ls"):
         (folder / name).symlink_to(f"/usr/bin/{name}")
-    scripts = {"apt-get": 'echo "apt-get $*"', "sudo": 'exec "$@"'}
-    for name, command in scripts.items():
-        (folder / name).write_text(f"#!/bin/sh\n{command}\n")
-        (folder / name).chmod(0o755)
+    script(folder, "apt-get", 'echo "apt-get $*"')
+    script(folder, "sudo", 'exec "$@"')
     return folder
 
 
@@ -404,9 +402,7 @@ def check_cuda(bare_path, tmp_path):
         for name in ("bash", "cat"):
             (bare_path / name).symlink_to(f"/usr/bin/{name}")
         for name, command in {"built": test, **programs}.items():
-            path = bare_path / name.replace("_", "-")
-            path.write_text(f"#!/bin/sh\n{command}\n")
-            path.chmod(0o755)
+            script(bare_path, name.replace("_", "-"), command)
         built.symlink_to(bare_path / "built")
         return subprocess.run(
             [ROOT / "tests/cuda/run", tmp_path / "build"],
