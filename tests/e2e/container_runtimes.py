@@ -5,7 +5,8 @@ They understand what smtune asks of them, write their words to calls.jsonl, and
 run the command without a container. What matters of the real ones is kept: the
 process of Apptainer passes each signal on to the command, its child; the
 command of Docker is a child of a daemon, has only the variables that it was
-given, and outlives the program that asked for it.
+given, and outlives the program that asked for it. What tests read of a run,
+log(), attempt() and signals(), they read of the real ones' as well.
 
     python3 container_runtimes.py FOLDER apptainer|docker WORD...   as a program
     python3 container_runtimes.py FOLDER daemon                     its daemon
@@ -57,6 +58,21 @@ def calls(folder):
 def values_of(words, option):
     """All values of an option in the words of a call."""
     return [words[i + 1] for i, word in enumerate(words) if word == option]
+
+
+def log(smtune, run, job=1):
+    return smtune.ok("logs", run, job).splitlines()
+
+
+def attempt(smtune, run, job=1):
+    return smtune.json("show", run, job)["attempts"][-1]
+
+
+def signals(smtune, step):
+    """What the script of its first attempt says of its signals; a shell has
+    words of its own for the end of its children."""
+    lines = smtune.ok("logs", "flow", step, "--attempt", 1).splitlines()
+    return [line for line in lines if line in ("warned", "term")]
 
 
 def parse(words):

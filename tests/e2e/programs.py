@@ -143,6 +143,14 @@ class Smtune:
         """Those of the run's trials, by number."""
         return [trial["state"] for trial in self.json("trials", run)]
 
+    def best_again(self):
+        """(what `best --command` prints, the lines that it writes in bash)"""
+        command = self.ok("best", "exp", "--command")
+        again = subprocess.run(["bash", "-c", command], cwd=self.directory,
+                               env=self.env, stdout=subprocess.PIPE, text=True,
+                               check=True)
+        return command, again.stdout.splitlines()
+
     def query(self, sql):
         """The rows that SQL gives of the store, or what it changes there."""
         with contextlib.closing(sqlite3.connect(

@@ -9,6 +9,8 @@ import subprocess
 
 import pytest
 
+from container_runtimes import attempt, log, signals
+
 OPTIONS = ["--no-privs"]  # a root without all capabilities can have no others
 # As an image of Docker has its variables, and behind them what Apptainer has in
 # every image: after that it takes those of the caller.
@@ -49,14 +51,6 @@ def box(tmp_path):
     return f"image: ./box, options: [{', '.join(OPTIONS)}]"
 
 
-def log(smtune, run, job=1):
-    return smtune.ok("logs", run, job).splitlines()
-
-
-def attempt(smtune, run, job=1):
-    return smtune.json("show", run, job)["attempts"][-1]
-
-
 def test_apptainer__runs_the_steps_of_a_workflow(smtune, workflow, tmp_path,
                                                  box):
     box = f"container: {{{box}}}"
@@ -88,14 +82,12 @@ def test_apptainer__runs_the_steps_of_a_workflow(smtune, workflow, tmp_path,
     assert attempt(smtune, "flow", "signal")["cause"] == "signal"
     assert attempt(smtune, "flow", "nothing")["cause"] == "setup_failed"
     assert log(smtune, "flow", "ranks") == ["rank 0"]
-    lines = smtune.ok("logs", "flow", "once", "--attempt", 1).splitlines()
-    assert [line for line in lines if line in ("warned", "term")] == \
-        ["warned", "term"]
+    assert signals(smtune, "once") == ["warned", "term"]
     assert attempt(smtune, "flow", "stays")["cause"] == "timeout"
 
 
 def test_apptainer__runs_the_trials_of_an_experiment(smtune, experiment, write,
-                                                     tmp_path, box):
+                                                     box):
     """With a mount of an odd name, and with variables of the file before the
     image's; once more from the command of the best trial."""
     write('odd, "name"/file', "42\n")
@@ -110,9 +102,6 @@ def test_apptainer__runs_the_trials_of_an_experiment(smtune, experiment, write,
     said = ["it's the file image 42", "in the box"]
     for trial in 1, 2, 3:
         assert log(smtune, "exp", trial)[:2] == said
-    command = smtune.ok("best", "exp", "--command")
+    command, again = smtune.best_again()
     assert "\napptainer exec --pwd " in command
-    again = subprocess.run(["bash", "-c", command], cwd=tmp_path,
-                           env=smtune.env, stdout=subprocess.PIPE, text=True,
-                           check=True).stdout.splitlines()
     assert again[:2] == said

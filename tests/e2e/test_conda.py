@@ -2,8 +2,6 @@
 """Commands in conda environments, by stand-ins for conda and micromamba that
 print what the real ones do: lines for a shell to evaluate."""
 
-import subprocess
-
 import pytest
 
 # The question of each program, before and behind the name of the environment.
@@ -95,11 +93,8 @@ def test_conda__the_best_trials_command_runs_in_it(smtune, experiment, conda,
                                                    command):
     conda("micromamba", "my")
     smtune.ok("run", experiment(trials=1, conda="my", **command))
-    again = subprocess.run(
-        ["bash", "-c", smtune.ok("best", "exp", "--command")], env=smtune.env,
-        cwd=smtune.directory, stdout=subprocess.PIPE, text=True, check=True)
-    assert again.stdout.splitlines() == lines(smtune, 1) == [
-        "of my", "script of my", "loss=1"]
+    _, again = smtune.best_again()
+    assert again == lines(smtune, 1) == ["of my", "script of my", "loss=1"]
 
 
 def test_conda__of_an_environment_that_is_not_there(smtune, workflow, conda):

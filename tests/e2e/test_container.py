@@ -4,11 +4,11 @@
 
 import os
 import shutil
-import subprocess
 
 import pytest
 
 import container_runtimes as runtimes
+from container_runtimes import attempt, log, signals
 from waiting import wait_until
 
 
@@ -31,21 +31,6 @@ def docker(smtune, tmp_path):
     daemon.wait()
 
 
-def log(smtune, run, job=1):
-    return smtune.ok("logs", run, job).splitlines()
-
-
-def attempt(smtune, run, job=1):
-    return smtune.json("show", run, job)["attempts"][-1]
-
-
-def signals(smtune, run, job):
-    """What the script of the first attempt says of its signals; a shell has
-    words of its own for the end of its children."""
-    lines = smtune.ok("logs", run, job, "--attempt", 1).splitlines()
-    return [line for line in lines if line in ("warned", "term")]
-
-
 def warned_and_ended(smtune, workflow, container):
     """The signals that a step gets before its end and at it."""
     smtune("run", workflow(f"""
@@ -60,7 +45,7 @@ def warned_and_ended(smtune, workflow, container):
             while [ -z "$end" ]; do sleep 0.02; done
             for i in 1 2 3 4 5; do sleep 0.02; done
         """))
-    return signals(smtune, "flow", "a")
+    return signals(smtune, "a")
 
 
 def mounts(words):
@@ -249,15 +234,6 @@ def test_container__is_shown_before_the_run(smtune, experiment, workflow,
     assert "apptainer version 1.2.3" in smtune.ok("doctor")
 
 
-def best_again(smtune):
-    """(what `best --command` prints, its output)"""
-    command = smtune.ok("best", "exp", "--command")
-    again = subprocess.run(["bash", "-c", command], cwd=smtune.directory,
-                           env=smtune.env, stdout=subprocess.PIPE, text=True,
-                           check=True)
-    return command, again.stdout.splitlines()
-
-
 def test_container__the_best_trials_command_runs_in_it(smtune, experiment,
                                                        apptainer):
     path = experiment(trials=1, trial="""
@@ -268,7 +244,7 @@ def test_container__the_best_trials_command_runs_in_it(smtune, experiment,
         env: {MINE: "it's"}
         container: {image: box.sif, mounts: [/etc], options: [--no-home]}""")
     smtune.ok("run", path)
-    command, again = best_again(smtune)
+    command, again = smtune.best_again()
     first, second = runtimes.calls(apptainer)
     assert f"\napptainer exec --pwd /usr --mount type=bind,source={apptainer}" \
         in command
@@ -288,7 +264,7 @@ def test_container__the_best_trials_command_runs_in_it(smtune, experiment,
 def test_container__the_best_trials_command_in_all_forms(
         smtune, experiment, apptainer, keys, printed):
     smtune.ok("run", experiment(trials=1, **keys))
-    command, again = best_again(smtune)
+    command, again = smtune.best_again()
     assert printed in command
     assert again == ["loss=1"]
     assert len(runtimes.calls(apptainer)) == 2
@@ -300,7 +276,7 @@ def test_container__the_best_trials_command_as_ranks(smtune, experiment,
         shell: echo rank $RANK of $WORLD_SIZE; echo loss=1
         resources: {tasks: 2}
         container: box.sif"""))
-    command, again = best_again(smtune)
+    command, again = smtune.best_again()
     assert "smtune launch --tasks=2 --nodes=1 -- apptainer exec " in command
     assert set(again) >= {"rank 0 of 2", "loss=1"}
     assert len(runtimes.calls(apptainer)) == 4
@@ -310,7 +286,7 @@ def test_container__the_best_trials_command_has_the_image_of_the_run(
         smtune, experiment, apptainer):
     smtune.ok("run", experiment("echo loss=1", trials=1,
                                 container="python:3.12"))
-    command, _ = best_again(smtune)
+    command, _ = smtune.best_again()
     kept, = (apptainer / ".smtune/runs/exp/images").glob("*.sif")
     assert f" {kept} /bin/sh -c " in command
 
@@ -322,7 +298,7 @@ def test_docker__the_best_trials_command_runs_in_it(smtune, experiment,
         env: {MINE: "it's"}
         container: {image: "python:3.12", runtime: docker}"""))
     smtune.env["NOT_MINE"] = "x"
-    command, again = best_again(smtune)
+    command, again = smtune.best_again()
     first, second = runtimes.calls(docker)
     assert runtimes.values_of(second, "--env")[-1:] == ["MINE"]
     assert {"--rm", "--init"} < set(second) and "--name" not in second
