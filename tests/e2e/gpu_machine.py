@@ -20,6 +20,15 @@ exec "$@"
 """
 
 
+def write_nvidia_smi(smtune, text):
+    """A program of this name in front of smtune's PATH."""
+    path = smtune.directory / "bin/nvidia-smi"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    smtune.env["PATH"] = f"{path.parent}:{smtune.env['PATH']}"
+
+
 def run_on_gpus(smtune, count, *words):
     """The result of smtune on a machine with so many."""
     return subprocess.run(

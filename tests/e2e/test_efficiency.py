@@ -88,20 +88,19 @@ GPUS = ("GPU-004f693d-767b-b215-b4a9-a18af0ffd643",
 
 
 @pytest.fixture
-def nvidia_smi(smtune, write, tmp_path):
-    """nvidia_smi([line, ...]): a program of this name in front of the PATH. It
-    notes how it was called and writes the lines again and again."""
+def nvidia_smi(smtune, tmp_path):
+    """nvidia_smi([line, ...]): a program that notes how it was called and writes
+    the lines again and again."""
     def put(lines, last="sleep 0.02"):
         text = "\n".join(f"echo '{line}'" for line in lines)
-        write("bin/nvidia-smi", f"""\
+        gpu_machine.write_nvidia_smi(smtune, f"""\
 #!/bin/sh
 echo "$@" >>'{tmp_path}/called'
 while true; do
 {text}
 {last}
 done
-""", 0o755)
-        smtune.env["PATH"] = f"{tmp_path}/bin:{smtune.env['PATH']}"
+""")
     return put
 
 

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from gpu_machine import run_on_gpus
+from gpu_machine import run_on_gpus, write_nvidia_smi
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount")
 
@@ -28,10 +28,9 @@ ITS = "(its GPUs: 4 GeForce GTX 1060 6GB, 1 GeForce GTX 1080 Ti)"
 
 
 @pytest.fixture
-def on_gpus(smtune, write, tmp_path):
+def on_gpus(smtune):
     """Runs smtune on that machine; the result."""
-    write("bin/nvidia-smi", NVIDIA_SMI, mode=0o755)
-    smtune.env["PATH"] = f"{tmp_path}/bin:{smtune.env['PATH']}"
+    write_nvidia_smi(smtune, NVIDIA_SMI)
     for name in "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER":
         smtune.env.pop(name, None)
 
