@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import uuid
 
 import pytest
@@ -69,6 +70,25 @@ def test_a_killed_run_takes_its_cluster_along(cluster):
     run.wait()
     run.stdout.close()
     wait_until(lambda: not survivors(), what="the end of the cluster")
+
+
+def test_what_did_not_come_up_leaves_nothing(tmp_path):
+    program = tmp_path / "slurmrestd"
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    directory = tempfile.mkdtemp(prefix="lab-",
+                                 dir=os.environ.get("SMTUNE_TEST_FOLDER"))
+    os.chmod(directory, 0o755)
+    with open(tmp_path / "said", "w+") as said:     # daemons keep it
+        result = subprocess.run(
+            [LAB, "up", directory, "rest"], stdin=subprocess.DEVNULL,
+            stdout=said, stderr=said, timeout=100,
+            env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"})
+        said.seek(0)
+        assert "rest-local died" in said.read()
+    assert result.returncode == 1
+    assert processes_with(directory.encode()) == {}
+    shutil.rmtree(directory)
 
 
 def test_daemons_are_killed_and_started(cluster):
