@@ -53,6 +53,8 @@ def check(tmp_path):
         assert (result.returncode == 0) == (total[2] == "0"), result.stderr
         run.said = (tmp_path / "said").read_text().splitlines()
         (tmp_path / "said").unlink()
+        run.stages = [line.split()[1] for line in lines
+                      if line.startswith("== ") and "before" not in line]
         return lines
     run.git = git
     run.tree = tree
@@ -61,9 +63,8 @@ def check(tmp_path):
 
 def test_stages_are_counted_and_the_last_line_is_the_sum(check):
     lines = check()
-    stages = [line.split()[1] for line in lines if line.startswith("== ")]
-    assert stages[0] == "build"
-    assert sorted(stages) == sorted(
+    assert check.stages[0] == "build"
+    assert sorted(check.stages) == sorted(
         ["build", "san", "unit", "e2e", "sanitized", "slurm", "browser",
          "fault", "trixie", "sim", "fuzz", "lint", "lint-test"])
     assert lines[-1] == "24 passed, 0 failed"
@@ -114,3 +115,35 @@ def test_what_is_no_commit_is_not_remembered(check):
 def test_what_fails_is_not_remembered(check):
     check("all", fails="check-slurm")
     assert not (check.tree / "tests/passed").exists()
+
+
+def test_all_goes_on_where_it_failed(check):
+    lines = check("all", fails="check-slurm ON=san")
+    total = int(lines[-1].split()[0])
+    lines = check("all")
+    assert check.stages == ["build", "slurm"]
+    assert lines[-1] == f"{total} passed, 0 failed"
+    assert "tests/passed is written: commit it" in lines
+    check("all")
+    assert len(check.stages) > 10
+
+
+def test_all_goes_on_where_it_was_killed(check):
+    check("all", fails="check-slurm ON=san")
+    (check.tree / "build/check/fault.end").unlink()
+    check("all")
+    assert sorted(check.stages) == ["build", "fault", "slurm"]
+
+
+def test_another_commit_is_checked_from_the_start(check):
+    check("all", fails="check-slurm ON=san")
+    (check.tree / "tests/check").write_text(
+        (check.tree / "tests/check").read_text() + "# changed\n")
+    check("all", fails="check-slurm ON=san")
+    assert len(check.stages) > 10
+    check.git("commit", "-qam", "second")
+    check("all", fails="check-slurm ON=san")
+    assert len(check.stages) > 10
+    check(fails="check-slurm SAMPLE=1")
+    check("all")
+    assert len(check.stages) > 10
