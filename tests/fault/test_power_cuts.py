@@ -15,6 +15,7 @@ import pytest
 import checker
 import soak
 from drill import RUN
+from mounts import own_mounts
 
 AT_ONCE = 5     # cuts a test
 SIZE = {"trials": 400, "parallel": 4}
@@ -55,6 +56,10 @@ class Disk:
 def disk(tmp_path):
     if os.geteuid() != 0:
         pytest.skip("mounting needs root")
+    try:
+        own_mounts()
+    except OSError as error:
+        pytest.skip(f"no mounts of its own: {error}")
     disk = Disk(tmp_path)
     mounted = disk.mount()
     if mounted.returncode != 0:

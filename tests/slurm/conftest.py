@@ -16,7 +16,6 @@ made with these words. All clusters get those of SMTUNE_LAB besides: `make
 check-slurm LAB=auth DEBIAN=sid` runs everything with Slurm's own authentication.
 """
 
-import ctypes
 import functools
 import json
 import os
@@ -28,6 +27,7 @@ import tempfile
 import pytest
 
 from drill import Drill
+from mounts import own_mounts
 from programs import BUILD, PYTHON, ROOT, wait_until
 
 LAB = ROOT / "tests/slurm/lab"
@@ -197,11 +197,8 @@ def version():
 def take_run():
     """A /run of this worker's own, where Slurm's own authentication has its
     sockets, at names that nothing changes."""
-    CLONE_NEWNS = 0x00020000
-    libc = ctypes.CDLL(None, use_errno=True)
-    assert libc.unshare(CLONE_NEWNS) == 0, os.strerror(ctypes.get_errno())
-    for words in (["--make-rprivate", "/"], ["-t", "tmpfs", "tmpfs", "/run"]):
-        subprocess.run(["mount", *words], check=True)
+    own_mounts()
+    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run"], check=True)
 
 
 class Clusters:
