@@ -24,10 +24,13 @@ wait
 
 
 class Run:
-    def __init__(self, *before, words=("bash", "-c", RUN)):
+    """The folders are made in one of their own: any other run that begins
+    removes those that were left beside its own."""
+
+    def __init__(self, temporary, *before, words=("bash", "-c", RUN)):
         self.marker = f"CONTAINED={uuid.uuid4().hex}"
         name, _, value = self.marker.partition("=")
-        env = {**os.environ, name: value}
+        env = {**os.environ, name: value, "TMPDIR": temporary}
         env.pop("SMTUNE_TEST_FOLDER", None)
         self.process = subprocess.Popen(
             [*before, CONTAIN, *words], env=env, stdout=subprocess.PIPE,
@@ -40,16 +43,20 @@ class Run:
 @pytest.fixture
 def start():
     runs = []
+    with tempfile.TemporaryDirectory() as temporary:
+        os.chmod(temporary, 0o1777)
 
-    def make(*before, **options):
-        runs.append(Run(*before, **options))
-        return runs[-1]
-    yield make
-    for run in runs:
-        run.process.kill()
-        wait_until(lambda run=run: not run.survivors(), what="the end of all")
-        run.process.wait()
-        run.process.stdout.close()
+        def make(*before, **options):
+            runs.append(Run(temporary, *before, **options))
+            return runs[-1]
+        make.temporary = temporary
+        yield make
+        for run in runs:
+            run.process.kill()
+            wait_until(lambda run=run: not run.survivors(),
+                       what="the end of all")
+            run.process.wait()
+            run.process.stdout.close()
 
 
 def test_ends_as_the_command_does(start):
@@ -98,7 +105,7 @@ def test_folders_of_those_that_live_stay(start):
     folder = run.process.stdout.readline().strip()
     assert start(words=["true"]).process.wait(20) == 0
     assert os.path.isdir(f"{folder}/lab")
-    assert folder.startswith(tempfile.gettempdir())
+    assert folder.startswith(start.temporary)
 
 
 def test_those_that_start_at_once_have_a_folder_each(start):
