@@ -194,10 +194,11 @@ def test_attach_shows_what_run_shows(smtune, experiment):
 
 
 def subscribers(smtune):
-    """Processes but the engine that hold the socket's other end: attached."""
+    """Processes that are attached: they look for signals from the engine's
+    answer on."""
     return [pid for pid, command in smtune.left_behind().items()
             if "attach exp" in command and
-            any("socket:" in file for file in open_files(pid))]
+            any("[signalfd]" in file for file in open_files(pid))]
 
 
 def test_attach_ends_with_the_runs_status(smtune, experiment):

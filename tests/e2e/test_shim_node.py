@@ -285,8 +285,9 @@ def test_a_shim_that_hangs_as_well_is_killed_with_what_it_runs(attempt):
 
 def test_time_stopped_is_no_silence(attempt):
     """A job that Slurm suspends goes on when it is resumed."""
-    shim = attempt.order("sh", "-c", "echo go; read line < fifo").start()
+    ordered = attempt.order("sh", "-c", "echo go; read line < fifo")
     os.mkfifo(attempt.directory / "fifo")
+    shim = ordered.start()
     attempt.await_log("go")
     everybody = {attempt.claim()["pid"], shim.pid, *helpers(attempt, shim)}
     assert len(everybody) == 4
