@@ -60,15 +60,15 @@ bool slurm_is_auto(const struct attempt_spec *spec,
     return strcmp(asked_mode(spec, options), "auto") == 0;
 }
 
-int64_t slurm_time_limit(const struct slurm_site *site,
-                         const struct slurm_options *options,
-                         const struct attempt_spec *spec)
+struct slurm_limit slurm_time_limit(const struct slurm_site *site,
+                                    const struct slurm_options *options,
+                                    const struct attempt_spec *spec)
 {
-    struct slurm_ask ask = slurm_asked_by(spec->slurm, &options->ask);
+    const struct slurm_ask ask = slurm_asked_by(spec->slurm, &options->ask);
 
     if (site == NULL)
-        return 0;
-    return slurm_site_time_ms(site, ask.partition, ask.qos);
+        return (struct slurm_limit){.time_ms = 0};
+    return slurm_limit_of(site, &ask);
 }
 
 /* Whether there is less of it in a pilot than is asked for; 0: not said. */
@@ -142,7 +142,8 @@ static int check_pilot(const struct attempt_spec *spec,
 static bool is_too_long(const struct attempt_spec *spec,
                         const struct slurm_scene *scene)
 {
-    int64_t most_ms = slurm_time_limit(scene->site, scene->options, spec);
+    int64_t most_ms =
+        slurm_time_limit(scene->site, scene->options, spec).time_ms;
 
     return most_ms > 0 && slurm_pilot_need_ms(spec) > most_ms;
 }

@@ -14,6 +14,7 @@
 #include "base/expr/template_shell.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/units.h"
 #include "executors/slurm/core.h"
 #include "executors/slurm/script.h"
 #include "executors/slurm/talk/commands_impl.h"
@@ -90,6 +91,24 @@ static int print(const struct executor_options *options,
     return result;
 }
 
+/* The limit that changes what the job would ask for. */
+static void print_limit(const struct slurm_options *options,
+                        const struct attempt_spec *spec, struct buf *out)
+{
+    static const struct slurm_limit none = {.time_ms = 0};
+    const struct slurm_limit limit =
+        slurm_time_limit(options->site, options, spec);
+    char limiter[SLURM_LIMITER_MAX];
+
+    if (slurm_job_time_ms(options, spec, &limit) ==
+        slurm_job_time_ms(options, spec, &none))
+        return;
+    buf_printf(out, "# %s allows at most ",
+               slurm_limiter_text(&limit, limiter));
+    units_add_duration(limit.time_ms, out);
+    buf_add_string(out, ": --time is cut to it.\n");
+}
+
 int slurm_preview(const struct executor_options *options,
                   const struct attempt_spec *spec, const char *folder,
                   struct buf *out, struct err *err)
@@ -103,6 +122,7 @@ int slurm_preview(const struct executor_options *options,
 
     if (choice < 0 || print(options, spec, folder, out, err) != 0)
         return -1;
+    print_limit(options->slurm, spec, out);
     if (choice == SLURM_BY_ARRAY)
         buf_add_string(out, "# An array has many of these: --array=0-N, and "
                             "--orders with a list of folders.\n");

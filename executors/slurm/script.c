@@ -61,19 +61,21 @@ char *slurm_script(const struct slurm_options *options, const char *folder,
 }
 
 /* What comes on top of the attempt's own time is cut where no more is allowed;
- * a time that is too long by itself is left to Slurm to refuse. */
-static int64_t time_limit(const struct slurm_options *options,
-                          const struct slurm_site *site,
-                          const struct attempt_spec *spec)
+ * a time that is too long by itself is left to Slurm to refuse. An attempt
+ * without a limit has what the job gets. */
+int64_t slurm_job_time_ms(const struct slurm_options *options,
+                          const struct attempt_spec *spec,
+                          const struct slurm_limit *limit)
 {
-    int64_t most_ms = slurm_time_limit(site, options, spec);
-    int64_t time_ms = spec->time_ms + spec->grace_ms + MARGIN_MS;
+    int64_t most_ms = limit->time_ms, time_ms = options->time_ms;
 
-    if (spec->time_ms <= 0)
-        return options->time_ms;
-    if (most_ms > 0 && time_ms > most_ms && spec->time_ms <= most_ms)
-        time_ms = most_ms;
-    return time_ms;
+    if (spec->time_ms > 0)
+        time_ms = spec->time_ms + spec->grace_ms + MARGIN_MS;
+    if (time_ms == 0 && limit->is_below_default)
+        return most_ms;
+    return most_ms > 0 && time_ms > most_ms && spec->time_ms <= most_ms
+               ? most_ms
+               : time_ms;
 }
 
 void slurm_submission_fill(const struct slurm_options *options,
@@ -81,6 +83,8 @@ void slurm_submission_fill(const struct slurm_options *options,
                            const struct attempt_spec *spec,
                            struct slurm_submission *submission)
 {
+    const struct slurm_limit limit = slurm_time_limit(site, options, spec);
+
     submission->directory = spec->work_directory;
     submission->ask = spec->slurm;
     submission->fallback = &options->ask;
@@ -89,6 +93,6 @@ void slurm_submission_fill(const struct slurm_options *options,
     submission->cpus = spec->cpus;
     submission->gpus = spec->gpus;
     submission->memory_bytes = spec->memory_bytes;
-    submission->time_ms = time_limit(options, site, spec);
+    submission->time_ms = slurm_job_time_ms(options, spec, &limit);
     submission->without_environment = options->without_environment;
 }

@@ -3,6 +3,7 @@
 #define SMTUNE_EXECUTORS_SLURM_SCRIPT_H
 
 #include "executors/executor.h"
+#include "executors/slurm/talk/limit.h"
 #include "executors/slurm/talk/transport.h"
 
 /*
@@ -15,6 +16,11 @@
  */
 char *slurm_script(const struct slurm_options *options, const char *folder,
                    const char *const *arguments, struct err *err);
+
+/* The time that the attempt's job asks for where this is the limit; 0: none. */
+int64_t slurm_job_time_ms(const struct slurm_options *options,
+                          const struct attempt_spec *spec,
+                          const struct slurm_limit *limit);
 
 /* What the job of one attempt, or of an array of its like, asks for; its names,
  * log and script are the caller's to set. site: NULL where it is not known. */

@@ -8,6 +8,7 @@
 #include "executors/attempt/agent_message.h"
 #include "executors/attempt/pulse.h"
 #include "executors/executor_impl.h"
+#include "executors/slurm/talk/limit.h"
 #include "executors/slurm/talk/transport.h"
 
 /*
@@ -235,10 +236,10 @@ struct slurm_scene { /* what a choice depends on besides the attempt */
     int parallel;
 };
 
-/* What the attempt's job may ask for at most; 0: no limit, or not known. */
-int64_t slurm_time_limit(const struct slurm_site *site,
-                         const struct slurm_options *options,
-                         const struct attempt_spec *spec);
+/* What the attempt's job may ask for at most; its name is the site's. */
+struct slurm_limit slurm_time_limit(const struct slurm_site *site,
+                                    const struct slurm_options *options,
+                                    const struct attempt_spec *spec);
 
 /* Whether the mode is smtune's choice. */
 bool slurm_is_auto(const struct attempt_spec *spec,

@@ -54,6 +54,8 @@ static void read_site(const struct fetch_answer *answer)
         slurm_rest_read_nodes(answer, &site, &reply);
     if (reply.answer == SLURM_DONE)
         slurm_rest_read_clusters(answer, &site);
+    slurm_rest_read_qos(answer, &site);
+    slurm_rest_read_associations(answer, "nobody", &site);
     slurm_site_clear(&site);
 }
 

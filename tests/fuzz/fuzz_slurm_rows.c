@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/mem.h"
 #include "executors/slurm/talk/commands_impl.h"
 #include "executors/slurm/talk/rows.h"
@@ -29,9 +30,12 @@ static void fuzz_rows(const struct slurm_row_form *form, const uint8_t *data,
     free(text);
 }
 
-/* What squeue, sacct, sbatch, scontrol and sinfo may have printed. */
+/* What squeue, sacct, sbatch, scontrol, sinfo and sacctmgr may have printed. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static int (*const takers[])(struct slurm_site *, char *, size_t) = {
+        slurm_site_take_partitions, slurm_site_take_qos, slurm_site_take_user,
+        slurm_site_take_cache};
     struct slurm_site site = {0};
     struct slurm_doubt doubt = {0};
     char *text;
@@ -42,9 +46,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     assert(slurm_submit_id(text) >= 0);
     slurm_answer_of(text);
     slurm_reason_judge(&doubt, text, 1);
-    slurm_site_take_config(&site, text);
+    slurm_site_take_config(&site, text, size);
     slurm_site_take_nodes(&site, text, size);
-    slurm_site_clear(&site);
     free(text);
+    for (size_t i = 0; i < ARRAY_LEN(takers); i++) {
+        text = mem_copy_bytes(data, size);
+        takers[i](&site, text, size);
+        free(text);
+    }
+    slurm_site_clear(&site);
     return 0;
 }

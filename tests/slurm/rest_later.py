@@ -94,7 +94,8 @@ def to_ended(job):
 def to_partition(row):
     return {"name": row["name"], "partition": {"state": [row["state"]]},
             "defaults": {"time": no_val(row["default_time_limit"])},
-            "maximums": {"time": no_val(row["max_time_limit"])}}
+            "maximums": {"time": no_val(row["max_time_limit"])},
+            "qos": {"allowed": "", "deny": "", "assigned": row["qos"]}}
 
 
 CHANGES = {("slurm", "jobs"): to_job, ("slurmdb", "jobs"): to_ended,

@@ -70,9 +70,9 @@ struct pilot_plan {
 /* What it is for: attempts like one of those that wait. */
 struct pilot_wish {
     const struct attempt_spec *spec;
-    int units;        /* so many at once */
-    int64_t rounds;   /* one after the other, at most; 0: not known */
-    int64_t limit_ms; /* that partition and QOS allow; 0: none */
+    int units;      /* so many at once */
+    int64_t rounds; /* one after the other, at most; 0: not known */
+    struct slurm_limit limit;
 };
 
 /* Pure. Of what the options say or else a node of the partition (NULL: not

@@ -205,22 +205,18 @@ static void plan_size(struct pilot_plan *plan,
 }
 
 static int refuse_time(const struct pilot_wish *wish, int64_t need_ms,
-                       const struct slurm_partition *partition, struct err *err)
+                       struct err *err)
 {
-    char limit[32], need[32], most[32];
+    char limit[32], need[32], most[32], limiter[SLURM_LIMITER_MAX];
 
     units_format_duration(wish->spec->time_ms, limit, sizeof(limit));
     units_format_duration(need_ms, need, sizeof(need));
-    units_format_duration(wish->limit_ms, most, sizeof(most));
-    if (partition != NULL && partition->max_time_ms == wish->limit_ms)
-        return err_set(err, ERR_FAILED,
-                       "a time limit of %s needs a pilot of %s, and partition "
-                       "'%s' allows at most %s",
-                       limit, need, partition->name, most);
+    units_format_duration(wish->limit.time_ms, most, sizeof(most));
     return err_set(err, ERR_FAILED,
-                   "a time limit of %s needs a pilot of %s, and the QOS allows "
-                   "at most %s",
-                   limit, need, most);
+                   "a time limit of %s needs a pilot of %s, and %s allows at "
+                   "most %s",
+                   limit, need, slurm_limiter_text(&wish->limit, limiter),
+                   most);
 }
 
 /* As Slurm takes it, which counts minutes. */
@@ -254,9 +250,10 @@ static int plan_time(struct pilot_plan *plan, const struct pilot_wish *wish,
 {
     const struct attempt_spec *spec = wish->spec;
     int64_t need_ms = slurm_pilot_need_ms(spec), usual_ms = 0;
+    int64_t most_ms = wish->limit.time_ms;
 
-    if (wish->limit_ms > 0 && need_ms > wish->limit_ms)
-        return refuse_time(wish, need_ms, partition, err);
+    if (most_ms > 0 && need_ms > most_ms)
+        return refuse_time(wish, need_ms, err);
     if (partition != NULL)
         usual_ms = partition->default_time_ms > 0 ? partition->default_time_ms
                                                   : partition->max_time_ms;
@@ -267,8 +264,9 @@ static int plan_time(struct pilot_plan *plan, const struct pilot_wish *wish,
         plan->time_ms = need_ms;
     if (plan->time_ms == 0 && partition == NULL)
         plan->time_ms = need_ms;
-    if (wish->limit_ms > 0 && plan->time_ms > wish->limit_ms)
-        plan->time_ms = wish->limit_ms;
+    if (most_ms > 0 &&
+        (plan->time_ms > most_ms || (plan->time_ms == 0 && partition != NULL)))
+        plan->time_ms = most_ms;
     plan->says_time = plan->time_ms > 0 &&
                       (options->pilot_time_ms > 0 || plan->time_ms != usual_ms);
     return 0;

@@ -280,8 +280,8 @@ static struct pilot_wish wish_of(const struct pilots *pilots,
     return (struct pilot_wish){
         .spec = spec,
         .units = units,
-        .limit_ms = slurm_time_limit(slurm_site(pilots->slurm),
-                                     slurm_options(pilots->slurm), spec)};
+        .limit = slurm_time_limit(slurm_site(pilots->slurm),
+                                  slurm_options(pilots->slurm), spec)};
 }
 
 int pilots_check(const struct pilots *pilots, const struct attempt_spec *spec,

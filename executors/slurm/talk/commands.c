@@ -29,10 +29,20 @@ enum {
 /* sbatch tries again by itself for minutes, while others might be let in. */
 static const char full[] = "sleeping and retrying";
 
-enum program { SBATCH, SQUEUE, SACCT, SCANCEL, SCONTROL, SINFO, PROGRAMS };
+enum program {
+    SBATCH,
+    SQUEUE,
+    SACCT,
+    SCANCEL,
+    SCONTROL,
+    SINFO,
+    NEEDED,
+    SACCTMGR = NEEDED,
+    PROGRAMS
+};
 
 static const char *const program_names[PROGRAMS] = {
-    "sbatch", "squeue", "sacct", "scancel", "scontrol", "sinfo"};
+    "sbatch", "squeue", "sacct", "scancel", "scontrol", "sinfo", "sacctmgr"};
 
 struct request;
 
@@ -40,7 +50,7 @@ struct commands {
     struct slurm_transport base;
     uv_loop_t *loop;
     struct log *log;
-    char *programs[PROGRAMS]; /* paths */
+    char *programs[PROGRAMS]; /* paths; from NEEDED on NULL: there is none */
     char **environment;       /* slurm_environment() */
     struct request *requests; /* on their way */
     uv_timer_t failures;      /* answers those that could not be started */
@@ -71,6 +81,8 @@ struct request {
     size_t target_count, target_next;
     int signal;
     struct slurm_site found;
+    size_t question;  /* of slurm_site_questions */
+    int64_t limit_ms; /* of the next program; 0: LIMIT_MS */
 };
 
 /* -- Requests -------------------------------------------------------------*/
@@ -162,7 +174,7 @@ static void request_start(struct request *request, enum program program,
         .envp = commands->environment + (is_listing ? 0 : 1),
         .input = input,
         .output_max = OUTPUT_MAX_BYTES,
-        .limit_ms = LIMIT_MS,
+        .limit_ms = request->limit_ms > 0 ? request->limit_ms : LIMIT_MS,
         .stop_at = full,
     };
 
@@ -333,79 +345,72 @@ static void commands_cancel(struct slurm_transport *transport,
     cancel_next(request);
 }
 
-static void answer_site(struct request *request, struct slurm_reply *reply,
-                        bool is_understood)
+static void answer_site(struct request *request,
+                        const struct slurm_reply *reply)
 {
-    if (reply->answer == SLURM_DONE && !is_understood)
-        slurm_reply_silent(reply, "its answer is incomplete");
     request->answer.site(request->user, reply,
                          reply->answer == SLURM_DONE ? &request->found : NULL);
     request_remove(request);
 }
 
-/* Limits of QOS are good to know, and no more. */
-static void take_qos(struct request *request,
-                     const struct command_result *result,
-                     const struct slurm_reply *reply)
+static enum program program_of(const char *name)
 {
-    struct slurm_reply done = {.answer = SLURM_DONE};
+    int i = 0;
 
-    if (reply->answer == SLURM_DONE)
-        slurm_site_take_qos(&request->found, result->output);
-    answer_site(request, &done, true);
+    while (i < PROGRAMS && strcmp(program_names[i], name) != 0)
+        i++;
+    return i;
 }
 
-static void take_nodes(struct request *request,
-                       const struct command_result *result,
-                       const struct slurm_reply *reply)
+/* Whether it is on its way now. */
+static bool ask_about_site(struct request *request)
 {
-    struct slurm_reply own = *reply;
-    bool is_understood = own.answer == SLURM_DONE &&
-                         slurm_site_take_nodes(&request->found, result->output,
-                                               result->output_length) == 0;
+    const struct slurm_site_question *question =
+        &slurm_site_questions[request->question];
+    enum program program = program_of(question->program);
     struct slurm_words words = {0};
 
-    if (!is_understood || !request->found.has_accounting) {
-        answer_site(request, &own, is_understood);
-        return;
-    }
-    request->take = take_qos;
-    slurm_words_add(&words, "scontrol");
-    slurm_words_add(&words, "show");
-    slurm_words_add(&words, "assoc_mgr");
-    slurm_words_add(&words, "flags=qos");
-    request_start(request, SCONTROL, &words, NULL);
+    if (request->owner->programs[program] == NULL ||
+        (question->is_asked != NULL && !question->is_asked(&request->found)))
+        return false;
+    question->words(&request->found, &words);
+    request->limit_ms = question->limit_ms;
+    request_start(request, program, &words, NULL);
+    return true;
 }
 
-static void take_config(struct request *request,
-                        const struct command_result *result,
-                        const struct slurm_reply *reply)
+static void take_site(struct request *request,
+                      const struct command_result *result,
+                      const struct slurm_reply *reply)
 {
+    const struct slurm_site_question *question =
+        &slurm_site_questions[request->question++];
     struct slurm_reply own = *reply;
-    struct slurm_words words = {0};
 
-    if (own.answer != SLURM_DONE ||
-        slurm_site_take_config(&request->found, result->output) != 0) {
-        answer_site(request, &own, false);
+    if (own.answer == SLURM_DONE &&
+        question->take(&request->found, result->output,
+                       result->output_length) != 0)
+        slurm_reply_silent(&own, "its answer is incomplete");
+    if (own.answer != SLURM_DONE && question->limit_ms == 0) {
+        answer_site(request, &own);
         return;
     }
-    request->take = take_nodes;
-    slurm_site_words(&words);
-    request_start(request, SINFO, &words, NULL);
+    while (request->question < slurm_site_question_count) {
+        if (ask_about_site(request))
+            return;
+        request->question++;
+    }
+    answer_site(request, &(struct slurm_reply){.answer = SLURM_DONE});
 }
 
 static void commands_describe(struct slurm_transport *transport,
                               slurm_site_fn *done, void *user)
 {
     struct request *request = request_add(transport, user);
-    struct slurm_words words = {0};
 
-    request->take = take_config;
+    request->take = take_site;
     request->answer.site = done;
-    slurm_words_add(&words, "scontrol");
-    slurm_words_add(&words, "show");
-    slurm_words_add(&words, "config");
-    request_start(request, SCONTROL, &words, NULL);
+    ask_about_site(request);
 }
 
 /* -- Its life -------------------------------------------------------------*/
@@ -415,7 +420,8 @@ static int find_programs(struct commands *commands, struct err *err)
     int i = 0;
 
     while (i < PROGRAMS &&
-           (commands->programs[i] = slurm_program(program_names[i])) != NULL)
+           ((commands->programs[i] = slurm_program(program_names[i])) != NULL ||
+            i >= NEEDED))
         i++;
     if (i == PROGRAMS)
         return 0;

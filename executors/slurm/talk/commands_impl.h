@@ -41,17 +41,32 @@ int64_t slurm_submit_id(const char *output);
 void slurm_cancel_words(const struct slurm_target *targets, size_t count,
                         int signal, struct slurm_words *words);
 
-/* What `scontrol show config` prints. -1 where it is none. */
-int slurm_site_take_config(struct slurm_site *site, const char *text);
+/* What is asked of the cluster, one after the other. */
+struct slurm_site_question {
+    const char *program;
+    bool (*is_asked)(const struct slurm_site *site); /* NULL: always */
+    void (*words)(const struct slurm_site *site, struct slurm_words *words);
+    /* What it prints then, [length] bytes, which are changed. -1 where it is
+     * not that. */
+    int (*take)(struct slurm_site *site, char *text, size_t length);
+    int64_t limit_ms; /* then it is skipped, as without its program; 0: all
+                         depends on it */
+};
 
-/* sinfo and what it is asked for; and what it prints then, [length] bytes,
- * which are changed. -1 where it is not that. */
-void slurm_site_words(struct slurm_words *words);
+extern const struct slurm_site_question slurm_site_questions[];
+extern const size_t slurm_site_question_count;
+
+/* What they take: `scontrol show config`, and sinfo; */
+int slurm_site_take_config(struct slurm_site *site, char *text, size_t length);
 int slurm_site_take_nodes(struct slurm_site *site, char *text, size_t length);
-
-/* Of what `scontrol show assoc_mgr flags=qos` prints: the limits of time of
- * each QOS. */
-void slurm_site_take_qos(struct slurm_site *site, const char *text);
+/* the QOS of partitions, from `scontrol show partition`; */
+int slurm_site_take_partitions(struct slurm_site *site, char *text,
+                               size_t length);
+/* each QOS, and what our user is associated with, from sacctmgr; */
+int slurm_site_take_qos(struct slurm_site *site, char *text, size_t length);
+int slurm_site_take_user(struct slurm_site *site, char *text, size_t length);
+/* the limits of each QOS, from `scontrol show assoc_mgr`. */
+int slurm_site_take_cache(struct slurm_site *site, char *text, size_t length);
 
 /* Our environment without what would speak to Slurm's commands in the user's
  * place, NULL-ended; the caller's to free, with each of its strings. The first

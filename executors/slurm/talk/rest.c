@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "executors/slurm/talk/rest_asked.h"
 
@@ -213,13 +215,45 @@ static void answer_site(struct asked *asked)
     rest_asked_destroy(asked);
 }
 
+/* As a value in a URL. */
+static void add_escaped(const char *text, struct buf *out)
+{
+    for (; *text != '\0'; text++) {
+        if (isalnum((unsigned char)*text) || strchr("-._", *text) != NULL)
+            buf_add_char(out, *text);
+        else
+            buf_printf(out, "%%%02X", (unsigned char)*text);
+    }
+}
+
+static void on_associations(void *user, int version,
+                            const struct fetch_answer *answer)
+{
+    struct asked *asked = user;
+    char *name = rest_link_user(asked->rest->link);
+
+    (void)version;
+    slurm_rest_read_associations(answer, name, &asked->site);
+    free(name);
+    answer_site(asked);
+}
+
 static void on_qos(void *user, int version, const struct fetch_answer *answer)
 {
     struct asked *asked = user;
+    char *name = rest_link_user(asked->rest->link);
+    struct buf path = BUF_INIT;
 
     (void)version;
     slurm_rest_read_qos(answer, &asked->site);
-    answer_site(asked);
+    buf_add_string(&path, "associations?user=");
+    add_escaped(name, &path);
+    if (name[0] != '\0')
+        get(asked, true, buf_text(&path), on_associations);
+    else
+        answer_site(asked);
+    buf_clear(&path);
+    free(name);
 }
 
 static void on_clusters(void *user, int version,

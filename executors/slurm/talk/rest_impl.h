@@ -96,9 +96,12 @@ void slurm_rest_read_nodes(const struct fetch_answer *answer,
 void slurm_rest_read_clusters(const struct fetch_answer *answer,
                               struct slurm_site *site);
 
-/* Of the accounting's /qos: their limits of time. */
+/* Of the accounting's /qos: their limits of time; and of /associations those of
+ * the user on this cluster. */
 void slurm_rest_read_qos(const struct fetch_answer *answer,
                          struct slurm_site *site);
+void slurm_rest_read_associations(const struct fetch_answer *answer,
+                                  const char *user, struct slurm_site *site);
 
 /* Later versions take a job in the words of the controller's own request. */
 enum { SLURM_REST_LAST_OF_OPTIONS = 38 };

@@ -107,6 +107,16 @@ uid_t rest_link_uid(const struct rest_link *link)
     return link->uid;
 }
 
+char *rest_link_user(const struct rest_link *link)
+{
+    uid_t uid = rest_link_uid(link);
+    const struct passwd *entry = uid != link->uid ? getpwuid(uid) : NULL;
+
+    if (uid == link->uid)
+        return mem_copy_string(link->user);
+    return mem_copy_string(entry != NULL ? entry->pw_name : "");
+}
+
 static int take_url(struct rest_link *link, const char *url, struct err *err)
 {
     static const char unix_scheme[] = "unix:";

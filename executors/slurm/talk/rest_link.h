@@ -56,7 +56,8 @@ void rest_link_destroy(struct rest_link *link, void (*done)(void *user),
 void rest_link_send(struct rest_link *link, const struct rest_request *request,
                     rest_done_fn *done, void *user);
 
-/* Whose jobs ours are. */
+/* Whose jobs ours are; his name is the caller's to free, "": not known. */
 uid_t rest_link_uid(const struct rest_link *link);
+char *rest_link_user(const struct rest_link *link);
 
 #endif

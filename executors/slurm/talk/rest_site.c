@@ -2,7 +2,9 @@
 /*
  * The cluster's description in answers of slurmrestd: partitions, nodes,
  * accounting. Fields have moved between versions, so most are looked up in two
- * places. Sums over nodes saturate (slurm_partition_add).
+ * places. Sums over nodes saturate (slurm_partition_add). Whether the
+ * controller enforces limits (AccountingStorageEnforce) is not reported before
+ * version 45, so they count wherever there is accounting.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +39,22 @@ static bool is_up(const json_t *json)
            has_word(state, "UP");
 }
 
+static const char *text_or_null(const json_t *json)
+{
+    const char *text = slurm_rest_text(json);
+
+    return text[0] != '\0' ? text : NULL;
+}
+
+/* A text until version 38, then an object. */
+static char *qos_of(const json_t *json)
+{
+    const json_t *qos = json_object_get(json, "qos");
+
+    return mem_copy_string(text_or_null(
+        json_is_object(qos) ? json_object_get(qos, "assigned") : qos));
+}
+
 static void take_partition(const json_t *json, struct slurm_site *site)
 {
     const char *name = slurm_rest_text(json_object_get(json, "name"));
@@ -45,6 +63,8 @@ static void take_partition(const json_t *json, struct slurm_site *site)
     if (name[0] == '\0')
         return;
     partition = slurm_site_add(site, name);
+    free(partition->qos);
+    partition->qos = qos_of(json);
     partition->is_up = is_up(json);
     partition->is_default = has_word(json_object_get(json, "flags"), "default");
     partition->default_time_ms =
@@ -134,6 +154,7 @@ void slurm_rest_read_clusters(const struct fetch_answer *answer,
 
     site->has_accounting =
         reply.answer == SLURM_DONE && json_array_size(list) > 0;
+    site->enforces_limits = site->has_accounting;
     if (site->has_accounting && site->cluster[0] == '\0' &&
         json_array_size(list) == 1) {
         free(site->cluster);
@@ -153,12 +174,66 @@ void slurm_rest_read_qos(const struct fetch_answer *answer,
 
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *qos = json_array_get(list, i);
+        const json_t *flags = json_object_get(qos, "flags");
         const json_t *limits = slurm_rest_inner(qos, "limits", "max");
         const json_t *per = slurm_rest_inner(limits, "wall_clock", "per");
+        struct slurm_qos *it = slurm_site_add_qos(
+            site, slurm_rest_text(json_object_get(qos, "name")));
 
-        slurm_site_add_qos(
-            site, slurm_rest_text(json_object_get(qos, "name")),
-            slurm_rest_time_ms(json_object_get(per, "job"), MINUTE_MS));
+        it->max_time_ms =
+            slurm_rest_time_ms(json_object_get(per, "job"), MINUTE_MS);
+        it->is_over_partition_qos = has_word(flags, "OVERRIDE_PARTITION_QOS");
+        it->is_over_partition_time = has_word(flags, "PARTITION_TIME_LIMIT");
+    }
+    json_decref(body);
+}
+
+/* DefaultQOS, or the only one that there is. */
+static const char *default_qos_of(const json_t *json)
+{
+    const json_t *all = json_object_get(json, "qos");
+    const char *name = text_or_null(slurm_rest_inner(json, "default", "qos"));
+
+    return name == NULL && json_array_size(all) == 1
+               ? text_or_null(json_array_get(all, 0))
+               : name;
+}
+
+static void take_association(const json_t *json, struct slurm_site *site)
+{
+    const json_t *jobs = slurm_rest_inner(json, "max", "jobs");
+    const char *account = slurm_rest_text(json_object_get(json, "account"));
+    const json_t *is_default = json_object_get(json, "is_default");
+    struct slurm_association *it = slurm_site_add_association(site, account);
+
+    it->partition =
+        mem_copy_string(text_or_null(json_object_get(json, "partition")));
+    it->default_qos = mem_copy_string(default_qos_of(json));
+    it->max_time_ms = slurm_rest_time_ms(
+        slurm_rest_inner(jobs, "per", "wall_clock"), MINUTE_MS);
+    if (site->account == NULL &&
+        (json_is_true(is_default) || slurm_rest_known(is_default) > 0))
+        site->account = mem_copy_string(account);
+}
+
+/* A slurmrestd of 21.08 reports those of everybody. */
+void slurm_rest_read_associations(const struct fetch_answer *answer,
+                                  const char *user, struct slurm_site *site)
+{
+    struct slurm_reply reply;
+    int64_t number;
+    json_t *body = slurm_rest_judge(answer, NULL, &number, &reply);
+    const json_t *list = json_object_get(body, "associations");
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *it = json_array_get(list, i);
+        const char *cluster = slurm_rest_text(json_object_get(it, "cluster"));
+
+        if (strcasecmp(slurm_rest_text(json_object_get(it, "user")), user) ==
+                0 &&
+            (site->cluster == NULL || site->cluster[0] == '\0' ||
+             strcasecmp(cluster, site->cluster) == 0))
+            take_association(it, site);
     }
     json_decref(body);
 }

@@ -9,16 +9,46 @@
 
 void slurm_site_clear(struct slurm_site *site)
 {
-    for (size_t i = 0; i < site->partition_count; i++)
+    for (size_t i = 0; i < site->partition_count; i++) {
         free(site->partitions[i].name);
+        free(site->partitions[i].qos);
+    }
     for (size_t i = 0; i < site->qos_count; i++)
-        free(site->qos[i].name);
-    free(site->qos);
+        free(site->qos_list[i].name);
+    for (size_t i = 0; i < site->association_count; i++) {
+        free(site->associations[i].account);
+        free(site->associations[i].partition);
+        free(site->associations[i].default_qos);
+    }
+    free(site->associations);
+    free(site->qos_list);
     free(site->partitions);
     free(site->version);
     buf_clear(&site->nodes);
     free(site->cluster);
+    free(site->account);
+    free(site->qos);
     memset(site, 0, sizeof(*site));
+}
+
+static void copy_limits(struct slurm_site *to, const struct slurm_site *from)
+{
+    to->qos_list = mem_array(from->qos_count + 1, sizeof(*to->qos_list));
+    for (size_t i = 0; i < from->qos_count; i++) {
+        to->qos_list[i] = from->qos_list[i];
+        to->qos_list[i].name = mem_copy_string(from->qos_list[i].name);
+    }
+    to->associations =
+        mem_array(from->association_count + 1, sizeof(*to->associations));
+    for (size_t i = 0; i < from->association_count; i++) {
+        const struct slurm_association *it = &from->associations[i];
+
+        to->associations[i] = (struct slurm_association){
+            .account = mem_copy_string(it->account),
+            .partition = mem_copy_string(it->partition),
+            .default_qos = mem_copy_string(it->default_qos),
+            .max_time_ms = it->max_time_ms};
+    }
 }
 
 void slurm_site_copy(struct slurm_site *to, const struct slurm_site *from)
@@ -26,6 +56,8 @@ void slurm_site_copy(struct slurm_site *to, const struct slurm_site *from)
     *to = *from;
     to->version = mem_copy_string(from->version);
     to->cluster = mem_copy_string(from->cluster);
+    to->account = mem_copy_string(from->account);
+    to->qos = mem_copy_string(from->qos);
     to->nodes = (struct buf)BUF_INIT;
     buf_add_string(&to->nodes, buf_text(&from->nodes));
     to->partitions =
@@ -33,11 +65,9 @@ void slurm_site_copy(struct slurm_site *to, const struct slurm_site *from)
     for (size_t i = 0; i < from->partition_count; i++) {
         to->partitions[i] = from->partitions[i];
         to->partitions[i].name = mem_copy_string(from->partitions[i].name);
+        to->partitions[i].qos = mem_copy_string(from->partitions[i].qos);
     }
-    to->qos = NULL;
-    to->qos_count = 0;
-    for (size_t i = 0; i < from->qos_count; i++)
-        slurm_site_add_qos(to, from->qos[i].name, from->qos[i].max_time_ms);
+    copy_limits(to, from);
 }
 
 const struct slurm_partition *slurm_site_partition(
@@ -53,29 +83,29 @@ const struct slurm_partition *slurm_site_partition(
     return NULL;
 }
 
-int64_t slurm_site_time_ms(const struct slurm_site *site, const char *partition,
-                           const char *qos)
+struct slurm_qos *slurm_site_add_qos(struct slurm_site *site, const char *name)
 {
-    const struct slurm_partition *place = slurm_site_partition(site, partition);
+    struct slurm_qos *qos;
 
-    int64_t most_ms = place != NULL ? place->max_time_ms : 0;
-
-    for (size_t i = 0; qos != NULL && i < site->qos_count; i++) {
-        int64_t its_ms = site->qos[i].max_time_ms;
-
-        if (strcmp(site->qos[i].name, qos) == 0 && its_ms > 0 &&
-            (most_ms == 0 || its_ms < most_ms))
-            most_ms = its_ms;
-    }
-    return most_ms;
+    site->qos_list = mem_resize(site->qos_list, site->qos_count + 1,
+                                sizeof(*site->qos_list));
+    qos = &site->qos_list[site->qos_count++];
+    *qos = (struct slurm_qos){.name = mem_copy_string(name)};
+    return qos;
 }
 
-void slurm_site_add_qos(struct slurm_site *site, const char *name,
-                        int64_t max_time_ms)
+struct slurm_association *slurm_site_add_association(struct slurm_site *site,
+                                                     const char *account)
 {
-    site->qos = mem_resize(site->qos, site->qos_count + 1, sizeof(*site->qos));
-    site->qos[site->qos_count++] =
-        (struct slurm_qos){mem_copy_string(name), max_time_ms};
+    struct slurm_association *association;
+
+    site->associations =
+        mem_resize(site->associations, site->association_count + 1,
+                   sizeof(*site->associations));
+    association = &site->associations[site->association_count++];
+    *association =
+        (struct slurm_association){.account = mem_copy_string(account)};
+    return association;
 }
 
 void slurm_site_set_default(struct slurm_site *site, const char *name)

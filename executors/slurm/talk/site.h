@@ -12,6 +12,7 @@
 
 struct slurm_partition {
     char *name;
+    char *qos; /* whose limits it has; NULL: none */
     bool is_default;
     bool is_up;
     int nodes;     /* in it */
@@ -24,7 +25,17 @@ struct slurm_partition {
 
 struct slurm_qos {
     char *name;
-    int64_t max_time_ms; /* of a job; 0: no limit */
+    int64_t max_time_ms;         /* of a job; 0: no limit */
+    bool is_over_partition_qos;  /* OverPartQOS */
+    bool is_over_partition_time; /* PartitionTimeLimit */
+};
+
+/* Of our user with an account. */
+struct slurm_association {
+    char *account;
+    char *partition;     /* NULL: of all that have none of their own */
+    char *default_qos;   /* NULL: none */
+    int64_t max_time_ms; /* its own or inherited one; 0: no limit */
 };
 
 struct slurm_site {
@@ -34,11 +45,15 @@ struct slurm_site {
     int jobs_max;       /* MaxJobCount, 0: not known */
     int64_t job_age_ms; /* MinJobAge: how long it knows what has ended */
     bool has_accounting;
+    bool enforces_limits; /* of QOS and associations */
+    char *account, *qos;  /* where a job names none; NULL: not known */
     struct buf nodes; /* their names, "n[1-3],n4" (host_list.h), some twice */
     struct slurm_partition *partitions; /* [partition_count] */
     size_t partition_count;
-    struct slurm_qos *qos; /* [qos_count], where accounting has them */
+    struct slurm_qos *qos_list; /* [qos_count], where accounting has them */
     size_t qos_count;
+    struct slurm_association *associations; /* [association_count], likewise */
+    size_t association_count;
 };
 
 void slurm_site_clear(struct slurm_site *site);
@@ -49,11 +64,6 @@ void slurm_site_copy(struct slurm_site *to, const struct slurm_site *from);
 const struct slurm_partition *slurm_site_partition(
     const struct slurm_site *site, const char *name);
 
-/* The longest time that a job of this partition and QOS (NULL: none named)
- * may ask for; 0: no limit, or none that is known. */
-int64_t slurm_site_time_ms(const struct slurm_site *site, const char *partition,
-                           const char *qos);
-
 /* Makes it the default one, where none is known to be. A name that is not there
  * ("a,b" too, of a job for several partitions) changes nothing. */
 void slurm_site_set_default(struct slurm_site *site, const char *name);
@@ -62,8 +72,10 @@ void slurm_site_set_default(struct slurm_site *site, const char *name);
  * one is made. */
 struct slurm_partition *slurm_site_add(struct slurm_site *site,
                                        const char *name);
-void slurm_site_add_qos(struct slurm_site *site, const char *name,
-                        int64_t max_time_ms);
+/* One more, without anything else; valid until the next one is made. */
+struct slurm_qos *slurm_site_add_qos(struct slurm_site *site, const char *name);
+struct slurm_association *slurm_site_add_association(struct slurm_site *site,
+                                                     const char *account);
 /* Names of nodes, as Slurm prints them. */
 void slurm_site_add_nodes(struct slurm_site *site, const char *names);
 /* So many nodes of a kind; gres as Slurm prints it, "gpu:a100:4(S:0-1)". */

@@ -326,8 +326,7 @@ static bool waits_for_site(const struct wave *wave, int64_t now_ms)
     const struct slurm_flight *flight =
         wave->count > 0 ? wave->tasks[0]->flight : NULL;
 
-    return flight != NULL && flight->request->spec.time_ms > 0 &&
-           slurm_site(wave->waves->slurm) == NULL &&
+    return flight != NULL && slurm_site(wave->waves->slurm) == NULL &&
            now_ms - wave->since_ms < WAVE_DESCRIBE_MS;
 }
 

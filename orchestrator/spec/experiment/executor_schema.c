@@ -99,9 +99,9 @@ static const struct schema_key pilot_keys[] = {
         .type = SCHEMA_DURATION,
         .min = 60,
         .max = TIME_MAX,
-        .doc = "The time limit of a pilot, at most that of partition and "
-               "QOS. It starts no trial that would run longer than the "
-               "pilot.",
+        .doc = "The time limit of a pilot, at most what partition, QOS and "
+               "association allow. It starts no trial that would run longer "
+               "than the pilot.",
         .fallback = "as long as the waiting trials need, at most the "
                     "default time of the partition",
         .example = "4h",

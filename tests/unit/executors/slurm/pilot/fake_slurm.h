@@ -155,12 +155,14 @@ bool slurm_has_queued(const struct slurm *slurm)
     return slurm->has_queued;
 }
 
-int64_t slurm_time_limit(const struct slurm_site *site,
-                         const struct slurm_options *options,
-                         const struct attempt_spec *spec)
+struct slurm_limit slurm_time_limit(const struct slurm_site *site,
+                                    const struct slurm_options *options,
+                                    const struct attempt_spec *spec)
 {
+    static const struct slurm_ask nothing = {.mode = NULL};
+
     (void)options, (void)spec;
-    return slurm_site_time_ms(site, NULL, NULL);
+    return slurm_limit_of(site, &nothing);
 }
 
 bool slurm_is_auto(const struct attempt_spec *spec,

@@ -118,7 +118,7 @@ static struct pilot_plan plan(const struct attempt_spec *spec,
     const struct pilot_wish wish = {
         .spec = spec,
         .units = units,
-        .limit_ms = partition != NULL ? partition->max_time_ms : 0};
+        .limit.time_ms = partition != NULL ? partition->max_time_ms : 0};
     struct pilot_plan result;
     struct err err;
 
@@ -175,9 +175,13 @@ static void test_slurm_pilot_room__its_time_is_the_partitions_or_enough(
                                         .grace_ms = 5000};
     const struct attempt_spec beyond = {.time_ms = HOUR_MS};
     const struct pilot_wish wish = {
-        .spec = &beyond, .units = 4, .limit_ms = HOUR_MS};
+        .spec = &beyond,
+        .units = 4,
+        .limit = {HOUR_MS, SLURM_BY_PARTITION, "brief", false}};
     const struct pilot_wish in_qos = {
-        .spec = &longer, .units = 4, .limit_ms = 20 * MINUTE_MS};
+        .spec = &longer,
+        .units = 4,
+        .limit = {20 * MINUTE_MS, SLURM_BY_QOS, "few", false}};
     struct pilot_plan result = plan(&none, &plain, &brief, 4);
     struct err err;
 
@@ -191,7 +195,7 @@ static void test_slurm_pilot_room__its_time_is_the_partitions_or_enough(
     assert_non_null(
         strstr(err.text, "partition 'brief' allows at most 1h 00m"));
     assert_int_equal(pilot_plan(&result, &in_qos, &plain, &brief, &err), -1);
-    assert_non_null(strstr(err.text, "the QOS allows at most 20m 00s"));
+    assert_non_null(strstr(err.text, "QOS 'few' allows at most 20m 00s"));
 }
 
 /* A pilot that asks for more than it needs waits longer for its turn. */
@@ -216,12 +220,31 @@ static void test_slurm_pilot_room__asks_for_the_time_that_is_needed(
     assert_int_equal(pilot_plan(&result, &wish, &plain, &daily, NULL), 0);
     assert_int_equal(result.time_ms, 24 * HOUR_MS);
     assert_false(result.says_time);
-    wish.limit_ms = HOUR_MS;
+    wish.limit.time_ms = HOUR_MS;
     assert_int_equal(pilot_plan(&result, &wish, &plain, &daily, NULL), 0);
     assert_int_equal(result.time_ms, HOUR_MS);
     assert_true(result.says_time);
     assert_int_equal(pilot_plan(&result, &wish, &long_ones, &daily, NULL), 0);
     assert_int_equal(result.time_ms, HOUR_MS);
+}
+
+/* Slurm ends it then, although its partition has no limit. */
+static void test_slurm_pilot_room__a_limit_is_one_where_nothing_is_asked_for(
+    void **state)
+{
+    const struct slurm_partition endless = {.name = batch, .node_cpus = 4};
+    const struct attempt_spec any = {.cpus = 1};
+    struct pilot_wish wish = {.spec = &any, .units = 4};
+    struct pilot_plan result;
+
+    (void)state;
+    assert_int_equal(pilot_plan(&result, &wish, &plain, &endless, NULL), 0);
+    assert_int_equal(result.time_ms, 0);
+    assert_false(result.says_time);
+    wish.limit.time_ms = HOUR_MS;
+    assert_int_equal(pilot_plan(&result, &wish, &plain, &endless, NULL), 0);
+    assert_int_equal(result.time_ms, HOUR_MS);
+    assert_true(result.says_time);
 }
 
 int main(void)
@@ -240,6 +263,8 @@ int main(void)
             test_slurm_pilot_room__its_time_is_the_partitions_or_enough),
         cmocka_unit_test(
             test_slurm_pilot_room__asks_for_the_time_that_is_needed),
+        cmocka_unit_test(
+            test_slurm_pilot_room__a_limit_is_one_where_nothing_is_asked_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,7 +47,8 @@ static void place_program(const char *root, const char *name, const char *text)
 static int open_desk(void **state)
 {
     static const char *const programs[] = {"sbatch",  "squeue",   "sacct",
-                                           "scancel", "scontrol", "sinfo"};
+                                           "scancel", "scontrol", "sinfo",
+                                           "sacctmgr"};
     const struct slurm_options options = {0};
     struct desk *desk = mem_zero(sizeof(*desk));
     char *path;
@@ -157,6 +158,16 @@ static void on_site(void *user, const struct slurm_reply *reply,
     assert_false(site->partitions[1].is_up);
     assert_int_equal(site->partitions[1].max_time_ms, 93784000);
     assert_null(slurm_site_partition(site, "nowhere"));
+}
+
+static void on_limits(void *user, const struct slurm_reply *reply,
+                      const struct slurm_site *site)
+{
+    struct desk *desk = user;
+
+    take(desk, reply);
+    if (site != NULL)
+        slurm_site_copy(&desk->site, site);
 }
 
 static void answer(struct desk *desk)
@@ -540,7 +551,7 @@ static void test_slurm_commands__describes_the_cluster(void **state)
     desk->transport->type->describe(desk->transport, on_site, desk);
     answer(desk);
     assert_int_equal(desk->reply.answer, SLURM_DONE);
-    assert_int_equal(desk->transport->requests, 3); /* and for QOS */
+    assert_int_equal(desk->transport->requests, 2); /* no limits enforced */
     place_program(desk->root, "sinfo", SITE_HEAD "printf 'batch*" S "up'");
     desk->transport->type->describe(desk->transport, on_site, desk);
     answer(desk);
@@ -549,6 +560,43 @@ static void test_slurm_commands__describes_the_cluster(void **state)
     desk->transport->type->describe(desk->transport, on_site, desk);
     answer(desk);
     assert_int_equal(desk->reply.answer, SLURM_SILENT);
+}
+
+/* Each question that depends on the accounting may fail by itself. */
+static void test_slurm_commands__asks_for_limits_that_count(void **state)
+{
+    static const char *const accounting[] = {
+        "case $4 in qos) echo 'few|00:05:00|OverPartQOS';;\n"
+        "user) echo \"lab|lab||few|few|00:07:00\"; echo $* >$ROOT/words;;\n"
+        "esac\n",
+        "echo 'sacctmgr: error: Sending PersistInit msg' >&2; exit 1\n"};
+    struct desk *desk = *state;
+    char *words;
+
+    place_program(desk->root, "scontrol",
+                  "case \"$*\" in\n*config) cat <<E\n" CONFIG
+                  "AccountingStorageEnforce = associations,limits\nE\n;;\n"
+                  "*partition) echo PartitionName=batch QoS=few Max=3;;\n"
+                  "*) printf 'QOS=few(2)\\n    MaxWallPJ=6\\n';;\nesac\n");
+    place_program(desk->root, "sinfo",
+                  SITE_HEAD "printf 'batch*" S "up" S "3" S "16" S "16000" S
+                            "(null)" S "infinite" S "10:00" S "n[1-3]" S
+                            "\\n'\n");
+    for (size_t i = 0; i < ARRAY_LEN(accounting); i++) {
+        place_program(desk->root, "sacctmgr", accounting[i]);
+        desk->transport->type->describe(desk->transport, on_limits, desk);
+        answer(desk);
+        assert_int_equal(desk->reply.answer, SLURM_DONE);
+        assert_string_equal(desk->site.partitions[0].qos, "few");
+        assert_int_equal(desk->site.qos_count, 1);
+        assert_int_equal(desk->site.qos_list[0].max_time_ms,
+                         i == 0 ? 300000 : 360000);
+        assert_int_equal(desk->site.association_count, i == 0);
+        slurm_site_clear(&desk->site);
+    }
+    words = content(desk, "words");
+    assert_non_null(strstr(words, " cluster=lab withassoc format="));
+    free(words);
 }
 
 static void test_slurm_commands__gives_up_without_an_answer(void **state)
@@ -602,6 +650,7 @@ int main(void)
         TEST(test_slurm_commands__cancels_in_batches),
         TEST(test_slurm_commands__what_is_gone_is_cancelled),
         TEST(test_slurm_commands__describes_the_cluster),
+        TEST(test_slurm_commands__asks_for_limits_that_count),
         TEST(test_slurm_commands__gives_up_without_an_answer),
         TEST(test_slurm_commands__may_be_destroyed_by_an_answer),
     };

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
+#include "base/mem.h"
 #include "executors/slurm/talk/rest_impl.h"
 
 static struct fetch_answer said(int status, const char *body)
@@ -153,16 +154,34 @@ static void test_clusters__say_whether_there_is_accounting(void **state)
     }
 }
 
+static const struct slurm_qos *qos(const struct slurm_site *site,
+                                   const char *name)
+{
+    for (size_t i = 0; i < site->qos_count; i++) {
+        if (strcmp(site->qos_list[i].name, name) == 0)
+            return &site->qos_list[i];
+    }
+    fail();
+    return NULL;
+}
+
 static void test_qos__are_told_in_several_ways(void **state)
 {
     static const char *const bodies[] = {
-        "{\"QOS\": [{\"name\": \"few\", \"limits\": {\"max\": "
+        "{\"QOS\": [{\"name\": \"few\", \"flags\": [\"DENY_LIMIT\", "
+        "\"OVERRIDE_PARTITION_QOS\"], \"limits\": {\"max\": "
         "{\"wall_clock\": {\"per\": {\"job\": 5}}}}}, {\"name\": \"all\", "
+        "\"flags\": [\"PARTITION_TIME_LIMIT\"], "
         "\"limits\": {\"max\": {\"wall_clock\": {\"per\": {\"job\": "
         "null}}}}}]}",
-        "{\"qos\": [{\"name\": \"few\", \"limits\": {\"max\": "
-        "{\"wall_clock\": {\"per\": {\"job\": {\"set\": true, \"infinite\": "
-        "false, \"number\": 5}}}}}}, {\"name\": \"all\"}]}"};
+        "{\"qos\": [{\"name\": \"few\", \"flags\": "
+        "[\"OVERRIDE_PARTITION_QOS\"], \"limits\": {\"max\": "
+        "{\"wall_clock\": {\"per\": {\"qos\": {\"set\": true, \"number\": 3}, "
+        "\"job\": {\"set\": true, \"infinite\": "
+        "false, \"number\": 5}}}}}}, {\"name\": \"all\", \"flags\": "
+        "[\"PARTITION_TIME_LIMIT\", \"RELATIVE\"], \"limits\": {\"max\": "
+        "{\"wall_clock\": {\"per\": {\"job\": {\"set\": false, \"infinite\": "
+        "true, \"number\": 0}}}}}}]}"};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
@@ -171,9 +190,109 @@ static void test_qos__are_told_in_several_ways(void **state)
 
         slurm_rest_read_qos(&answer, &site);
         assert_int_equal(site.qos_count, 2);
-        assert_int_equal(slurm_site_time_ms(&site, NULL, "few"), 300000);
-        assert_int_equal(slurm_site_time_ms(&site, NULL, "all"), 0);
-        assert_int_equal(slurm_site_time_ms(&site, NULL, NULL), 0);
+        assert_int_equal(qos(&site, "few")->max_time_ms, 300000);
+        assert_true(qos(&site, "few")->is_over_partition_qos);
+        assert_false(qos(&site, "few")->is_over_partition_time);
+        assert_int_equal(qos(&site, "all")->max_time_ms, 0);
+        assert_false(qos(&site, "all")->is_over_partition_qos);
+        assert_true(qos(&site, "all")->is_over_partition_time);
+        slurm_site_clear(&site);
+    }
+}
+
+/* Of versions 38, and 41 to 45: numbers are plain, or objects. */
+static void test_associations__are_told_in_several_ways(void **state)
+{
+    static const char *const bodies[] = {
+        "{\"associations\": ["
+        "{\"account\": \"lab\", \"cluster\": \"lab\", \"user\": \"nobody\", "
+        "\"partition\": null, \"default\": {\"qos\": \"normal\"}, "
+        "\"is_default\": 1, \"max\": {\"jobs\": {\"per\": {\"count\": null, "
+        "\"wall_clock\": null}, \"total\": null}, \"per\": {\"account\": "
+        "{\"wall_clock\": 1}}}, \"qos\": [\"few\", \"normal\"]}, "
+        "{\"account\": \"tight\", \"cluster\": \"lab\", \"user\": \"nobody\", "
+        "\"partition\": \"short\", \"default\": {\"qos\": null}, "
+        "\"is_default\": 0, \"max\": {\"jobs\": {\"per\": {\"count\": 9, "
+        "\"wall_clock\": 50}}}, \"qos\": [\"few\"]}, "
+        "{\"account\": \"root\", \"cluster\": \"lab\", \"user\": \"root\", "
+        "\"is_default\": 1}, "
+        "{\"account\": \"away\", \"cluster\": \"east\", \"user\": \"nobody\", "
+        "\"is_default\": 1}]}",
+        "{\"associations\": ["
+        "{\"account\": \"lab\", \"cluster\": \"lab\", \"user\": \"nobody\", "
+        "\"partition\": \"\", \"default\": {\"qos\": \"normal\"}, "
+        "\"is_default\": true, \"max\": {\"jobs\": {\"per\": {\"wall_clock\": "
+        "{\"set\": false, \"infinite\": true, \"number\": 0}}}}, "
+        "\"qos\": [\"few\", \"normal\"]}, "
+        "{\"account\": \"tight\", \"cluster\": \"lab\", \"user\": \"nobody\", "
+        "\"partition\": \"short\", \"default\": {\"qos\": \"\"}, "
+        "\"is_default\": false, \"max\": {\"jobs\": {\"per\": {\"wall_clock\": "
+        "{\"set\": true, \"infinite\": false, \"number\": 50}}}}, "
+        "\"qos\": [\"few\"]}, "
+        "{\"account\": \"lab\", \"cluster\": \"lab\", \"user\": \"\", "
+        "\"partition\": \"\", \"is_default\": false}, 3]}"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
+        const struct fetch_answer answer = said(200, bodies[i]);
+        struct slurm_site site = {.cluster = mem_copy_string("lab")};
+
+        slurm_rest_read_associations(&answer, "nobody", &site);
+        assert_int_equal(site.association_count, 2);
+        assert_string_equal(site.account, "lab");
+        assert_string_equal(site.associations[0].account, "lab");
+        assert_null(site.associations[0].partition);
+        assert_string_equal(site.associations[0].default_qos, "normal");
+        assert_int_equal(site.associations[0].max_time_ms, 0);
+        assert_string_equal(site.associations[1].partition, "short");
+        assert_string_equal(site.associations[1].default_qos, "few");
+        assert_int_equal(site.associations[1].max_time_ms, 50 * 60000);
+        slurm_site_clear(&site);
+    }
+}
+
+static void test_associations__that_are_not_reported_do_not_matter(void **state)
+{
+    static const struct {
+        int status;
+        const char *body;
+    } cases[] = {{200, "{}"},
+                 {200, "{\"associations\": {}}"},
+                 {200, "nothing"},
+                 {500, "{\"associations\": [{\"user\": \"nobody\"}]}"},
+                 {200, "{\"errors\": [{\"error_number\": 9003, \"error\": "
+                       "\"Nothing found\"}], \"associations\": []}"}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct fetch_answer answer = said(cases[i].status, cases[i].body);
+        struct slurm_site site = {0};
+
+        slurm_rest_read_associations(&answer, "somebody", &site);
+        assert_int_equal(site.association_count, 0);
+        assert_null(site.account);
+        slurm_site_clear(&site);
+    }
+}
+
+static void test_partitions__have_a_qos(void **state)
+{
+    static const char *const bodies[] = {
+        "{\"partitions\": [{\"name\": \"a\", \"allowed_qos\": \"few\", "
+        "\"qos\": \"half\"}, {\"name\": \"b\", \"qos\": null}]}",
+        "{\"partitions\": [{\"name\": \"a\", \"qos\": {\"allowed\": \"few\", "
+        "\"deny\": \"\", \"assigned\": \"half\"}}, {\"name\": \"b\", \"qos\": "
+        "{\"allowed\": \"\", \"deny\": \"\", \"assigned\": \"\"}}]}"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
+        const struct fetch_answer answer = said(200, bodies[i]);
+        struct slurm_site site = {0};
+        struct slurm_reply reply;
+
+        slurm_rest_read_partitions(&answer, &site, &reply);
+        assert_string_equal(site.partitions[0].qos, "half");
+        assert_null(site.partitions[1].qos);
         slurm_site_clear(&site);
     }
 }
@@ -182,6 +301,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_qos__are_told_in_several_ways),
+        cmocka_unit_test(test_associations__are_told_in_several_ways),
+        cmocka_unit_test(
+            test_associations__that_are_not_reported_do_not_matter),
+        cmocka_unit_test(test_partitions__have_a_qos),
         cmocka_unit_test(test_partitions__are_told_in_several_ways),
         cmocka_unit_test(test_partitions__that_are_none_are_no_answer),
         cmocka_unit_test(test_nodes__are_counted_where_they_are),
