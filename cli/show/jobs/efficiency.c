@@ -5,7 +5,9 @@
  * attempts matched. What it used is the record's: wall time, CPU time of all
  * its processes, the largest memory, and how long its GPUs were busy by samples
  * of nvidia-smi. Of an attempt on several nodes the record has only the use of
- * the first, which counts as unknown.
+ * the first, which counts as unknown. Slurm's accounting has gres/gpuutil, but
+ * only the highest sample of each rank ("highwater marks", gres.html), which is
+ * no use over time.
  */
 #include "cli/show/jobs/efficiency.h"
 
