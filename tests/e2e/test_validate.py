@@ -270,6 +270,24 @@ def test_warns_of_parameters_that_nothing_reads(smtune, write):
          "for one value, unless the program reads SMTUNE_PARAMS or SM_HPS")]
 
 
+def test_a_script_may_read_its_parameters_itself(smtune, write):
+    text = GOOD.replace("./train --lr ${{ lr }}", "python3 ./train.py")
+    scheduled = text + "  checkpoints: true\nschedule: {method: asha, max: 9}\n"
+    script = write("train.py", "import smtune\n")
+    assert len(warnings_of(smtune, write, text)) == 1
+    assert len(warnings_of(smtune, write, scheduled)) == 2
+    for reads in ("os.environ['SM_HPS']", "smtune.params(lr=1)",
+                  "from smtune import params"):
+        script.write_text(reads)
+        assert warnings_of(smtune, write, text) == []
+    script.write_text("smtune.params() smtune.resource()")
+    assert warnings_of(smtune, write, scheduled) == []
+    words = text.replace("python3 ./train.py", "[python3, train.py]")
+    assert warnings_of(smtune, write, words) == []
+    script.write_text("SM_HPS" + " " * (1 << 20))
+    assert len(warnings_of(smtune, write, text)) == 1
+
+
 def test_warns_of_a_condition_that_is_never_true(smtune, write):
     text = GOOD.replace("trial:", """\
   opt: {type: categorical, values: [sgd, adam]}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "orchestrator/spec/command/script_text.h"
 #include "orchestrator/spec/command/warn.h"
 #include "orchestrator/spec/experiment/container_warn.h"
 #include "orchestrator/spec/experiment/experiment_impl.h"
@@ -99,6 +100,24 @@ static bool reads_settings(const struct conf_node *node)
     return false;
 }
 
+/* Whether the script of a command reads them, also through the Python
+ * package. */
+static bool script_reads_settings(const struct conf_node *command)
+{
+    static const char *const texts[] = {
+        "SMTUNE_PARAMS", "SM_HP", "smtune.params", "from smtune import", NULL};
+
+    return command_script_has(command, texts);
+}
+
+static bool script_reads_resource(const struct conf_node *command)
+{
+    static const char *const texts[] = {"SMTUNE_RESOURCE", "smtune.resource",
+                                        "from smtune import", NULL};
+
+    return command_script_has(command, texts);
+}
+
 /* Whether a parameter is for a program to read, and it cannot: one that a
  * condition reads may be there for that alone. */
 static bool is_unread(const struct experiment *experiment, size_t index)
@@ -169,7 +188,8 @@ static void check_command(const struct check *check)
                                         .name_count = count},
                  check->warnings);
     free(names);
-    if (diags_count(check->warnings) == before && !reads_settings(trial))
+    if (diags_count(check->warnings) == before && !reads_settings(trial) &&
+        !script_reads_settings(conf_get(trial, key)))
         check_unread(check, key);
 }
 
@@ -180,7 +200,8 @@ static void check_resource(const struct check *check,
     const struct schedule *schedule = &check->experiment->schedule;
     const char *key = check->experiment->task.is_shell ? "shell" : "command";
 
-    if (scheduler_pauses(scheduler) && !schedule->is_read)
+    if (scheduler_pauses(scheduler) && !schedule->is_read &&
+        !script_reads_resource(conf_get(conf_get(check->root, "trial"), key)))
         diags_add(check->warnings, place_of(check, "trial", key),
                   "the program must stop there by itself, unless it reads "
                   "SMTUNE_RESOURCE",
