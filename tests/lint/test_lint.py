@@ -107,6 +107,9 @@ FAULTS = [
     ("prose", "docs/a/x.md", "Whoever asks, waits.\n", "'Whoever'"),
     ("prose", "man/x.1", ".TH X 1\n.SH NAME\nThe page says\n.B more\n",
      "man/x.1:3: 'says'"),
+    ("prose", "python/x.py", "told = 'says'\n\"\"\"One line.\n\nIt tells\n"
+     "the rest.\"\"\"\n", "python/x.py:4: 'tells'"),
+    ("prose", "python/x.py", "\"\"\"What it has.\"\"\"\n", "python/x.py:1: 'What"),
 ]
 
 
