@@ -142,6 +142,9 @@ check-portable: ## build in older releases of Debian and run commands there (DEB
 check-browser: $(PROGS:%=$(TESTED)/%) $(E2E_PROGS) ## tests of the dashboard in Chromium (T=name: one)
 	@$(PYTEST) -n 2 $(RERUN) $(call CHOICE,browser)
 
+check-python: $(PROGS:%=$(TESTED)/%) ## tests of the Python package (T=name: one)
+	@$(PYTEST) -n 2 $(RERUN) $(call CHOICE,python)
+
 pictures: ## make the pictures of docs/dashboard.md anew (with pngquant)
 	@$(MAKE) --no-print-directory check-browser T=docs
 	cd build/pictures && for picture in docs-*.png; do \
@@ -223,6 +226,6 @@ branches-run: $(UNIT) $(PROGS:%=$(SANITIZED)/%) $(SANITIZED)/sim $(FAULT_PROGS_S
 	@tests/branches $(SANITIZED)/branches.json
 
 .PHONY: check check-quick check-all check-build check-unit check-e2e check-slurm \
-        check-browser check-portable pictures fault sim soak fuzz check-fuzz fuzz-fixed fuzz-build \
+        check-browser check-portable check-python pictures fault sim soak fuzz check-fuzz fuzz-fixed fuzz-build \
         fuzz-programs compile-flags lint check-lint format coverage branches \
         branches-run

@@ -170,7 +170,7 @@ class Smtune:
         return process
 
     def on_terminal(self, *words, timeout=60, env=None, columns=80, lines=24,
-                    during=None):
+                    during=None, program="smtune"):
         """Runs on a terminal of that size: (exit status, what it showed).
         during(process, shown_so_far) is called as output comes."""
         ours, theirs = pty.openpty()
@@ -179,7 +179,7 @@ class Smtune:
                     struct.pack("HHHH", lines, columns, 0, 0))
         env = {"TERM": "xterm-256color", **(env or {})}
         process = self.start(*words, env=env, stdin=theirs, stdout=theirs,
-                             stderr=theirs)
+                             stderr=theirs, program=program)
         os.close(theirs)
         shown = bytearray()
 

@@ -66,22 +66,22 @@ def test_stages_are_counted_and_the_last_line_is_the_sum(check):
     assert check.stages[0] == "build"
     assert sorted(check.stages) == sorted(
         ["build", "san", "unit", "e2e", "sanitized", "slurm", "browser",
-         "fault", "trixie", "sim", "fuzz", "lint", "lint-test"])
-    assert lines[-1] == "24 passed, 0 failed"
+         "fault", "python", "trixie", "sim", "fuzz", "lint", "lint-test"])
+    assert lines[-1] == "26 passed, 0 failed"
     assert any(re.match(r"e2e +3 passed +0 failed ", line) for line in lines)
     assert (check.tree / "build/check/total").read_text() == \
-        "24 passed, 0 failed\n"
+        "26 passed, 0 failed\n"
 
 
 def test_a_stage_that_fails_stops_no_other(check):
     lines = check(fails="check-slurm SAMPLE=1")
-    assert lines[-1] == "24 passed, 1 failed"
-    assert len(check.said) == 13
+    assert lines[-1] == "26 passed, 1 failed"
+    assert len(check.said) == 14
 
 
 def test_what_is_not_built_fails(check):
     lines = check(fails="check-build ON=san")
-    assert lines[-1] == "26 passed, 1 failed"
+    assert lines[-1] == "28 passed, 1 failed"
 
 
 def test_stages_that_need_a_build_come_after_it(check):

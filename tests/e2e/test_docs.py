@@ -12,7 +12,8 @@ A fenced block is taken up by the comment on the line above it:
 
 `<!-- needs python: PACKAGE... -->` anywhere in a page gives its commands these
 packages of PyPI. They are installed below build/ once; without a network the
-page is skipped. `<!-- needs module: NAME -->` skips the page where the Python
+page is skipped. `<!-- needs package: smtune -->` gives them the package of
+python/. `<!-- needs module: NAME -->` skips the page where the Python
 of the tests cannot import NAME, and makes that Python the page's `python3`.
 
 Every console and sh block needs one of these. Every yaml block that holds a
@@ -101,6 +102,8 @@ def test_commands_of_page(page, smtune, tmp_path):
     needs = re.search(r"^<!-- needs python: (.*) -->$", page.read_text(), re.M)
     if needs:
         smtune.env["PYTHONPATH"] = str(python_packages(needs[1].split()))
+    if re.search(r"^<!-- needs package: smtune -->$", page.read_text(), re.M):
+        smtune.env["PYTHONPATH"] = str(ROOT / "python")
     module = re.search(r"^<!-- needs module: (.*) -->$", page.read_text(), re.M)
     if module:
         pytest.importorskip(module[1])

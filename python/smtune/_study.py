@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The search of an experiment, for a program that runs the trials itself.
+
+A Study is a process of `smtune suggest --stdio`: one line of JSON for each
+request, and one for each answer. Nothing is written to the store. Several
+threads may use a Study.
+"""
+
+import json
+import os
+import subprocess
+import tempfile
+import threading
+import weakref
+from typing import (IO, Any, Callable, Dict, List, Mapping, Optional, Sequence,
+                    Tuple, Type, Union)
+
+from . import _program
+from ._program import Error, File, Folder
+from ._record import Trial
+
+Value = Union[float, Sequence[float], None]
+Observe = Callable[["StudyTrial", float, Value], str]
+
+
+class StudyTrial:
+    """A trial that your program runs. `resource` is how far it may run, None:
+    as far as it likes. A trial that continues is `resumed`, and starts from its
+    checkpoint; a clone starts from that of its `parent`."""
+
+    def __init__(self, answer: Mapping[str, Any],
+                 observe: Optional[Observe] = None) -> None:
+        self.id: int = answer["id"]
+        self.params: Dict[str, Any] = answer["params"]
+        self.resource: Optional[int] = answer.get("budget")
+        self.resumed: bool = answer.get("resumed", False)
+        self.parent: Optional[int] = answer.get("parent")
+        self._observe = observe
+
+    def observe(self, step: float, value: Value) -> str:
+        """Reports a value on the way, and returns the decision of the schedule:
+        "continue", "pause" or "stop"."""
+        if self._observe is None:
+            raise RuntimeError("this trial belongs to no study")
+        return self._observe(self, step, value)
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {**self.__dict__, "_observe": None}
+
+    def __repr__(self) -> str:
+        return f"<trial {self.id} {self.params}>"
+
+
+class Study:
+    """The search of an experiment: the path of its file, or a dict with the
+    same keys. The file needs no `trial`."""
+
+    def __init__(self, file: File, *, store: Optional[Folder] = None,
+                 set: Optional[Mapping[str, Any]] = None) -> None:
+        self._lock = threading.Lock()
+        self._err: IO[bytes] = tempfile.TemporaryFile()
+        made = _write(file) if isinstance(file, Mapping) else None
+        path = made if made is not None else file
+        assert not isinstance(path, Mapping)
+        try:
+            self._process = subprocess.Popen(
+                _program.command("suggest", "--stdio", path,
+                                 *_program.settings(set), store=store),
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=self._err, start_new_session=True)
+            self._end = weakref.finalize(self, _end, self._process, self._err)
+            self._exchange({"op": "best"})  # it has read the file then
+        finally:
+            if made is not None:
+                os.unlink(made)
+
+    # ---- requests ----
+
+    def _exchange(self, request: Dict[str, Any]) -> Dict[str, Any]:
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None and stdout is not None
+        with self._lock:
+            if not self._end.alive:
+                raise Error("this study is closed", 2)
+            try:
+                stdin.write(json.dumps(request).encode() + b"\n")
+                stdin.flush()
+                line = stdout.readline()
+            except BrokenPipeError:
+                line = b""
+            if line:
+                found: Dict[str, Any] = json.loads(line)
+                return found
+            status = self._process.wait()
+            message = _program.drain(self._err)
+            self._end()
+        _program.fail(status, b"", message)
+
+    def _request(self, request: Dict[str, Any]) -> Dict[str, Any]:
+        answer = self._exchange(request)
+        if "error" in answer:
+            raise Error(answer["error"], 2)
+        return answer
+
+    def ask(self) -> Optional[StudyTrial]:
+        """The next trial. None: there is nothing to start now, because the
+        search needs the results of other trials first, or is complete."""
+        trials = self._ask({})["trials"]
+        return StudyTrial(trials[0], self.observe) if trials else None
+
+    def _ask(self, more: Dict[str, Any]) -> Dict[str, Any]:
+        return self._request({"op": "ask", "n": 1, **more})
+
+    def tell(self, trial: Union[StudyTrial, int], value: Value = None, *,
+             state: Optional[str] = None,
+             constraints: Optional[Sequence[float]] = None,
+             resource: Optional[int] = None) -> Optional[str]:
+        """Reports the result of a trial: a value for each objective, in the
+        direction of the objective. None or nan is a failure; `state` is
+        "succeeded", "failed", "stopped" or "cancelled". With constraints on
+        metrics, each number in `constraints` must not exceed 0. Returns the
+        decision of a schedule, if the trial is not at its end."""
+        request = {"op": "tell", "id": _id(trial), **_values(value)}
+        if state is not None:
+            request["state"] = state
+        if constraints is not None:
+            request["constraints"] = [float(part) for part in constraints]
+        if resource is not None:
+            request["budget"] = resource
+        decision: Optional[str] = self._request(request).get("decision")
+        return decision
+
+    def observe(self, trial: Union[StudyTrial, int], step: float,
+                value: Value) -> str:
+        """Reports a value of a trial on its way, and returns the decision of
+        the schedule: "continue", "pause" or "stop"."""
+        return str(self._request({"op": "observe", "id": _id(trial),
+                                  "step": step, **_values(value)})["decision"])
+
+    @property
+    def best(self) -> Optional[Trial]:
+        """The best trial so far; with several objectives use front."""
+        answer = self._exchange({"op": "best"})
+        if "front" in answer:
+            raise Error("this study has several objectives: use front", 2)
+        return None if "error" in answer else Trial(answer)
+
+    @property
+    def front(self) -> List[Trial]:
+        """The Pareto front so far; with one objective the best trial alone."""
+        answer = self._exchange({"op": "best"})
+        if "error" in answer:
+            return []
+        return [Trial(row) for row in answer.get("front", [answer])]
+
+    def why(self, trial: Union[StudyTrial, int]) -> Dict[str, Any]:
+        """The search method of a trial, and its reason."""
+        return self._request({"op": "why", "id": _id(trial)})
+
+    # ---- the loop ----
+
+    def optimize(self, function: Callable[[StudyTrial], Value], trials: int, *,
+                 parallel: int = 1, processes: Union[bool, str] = False,
+                 catch: Tuple[Type[BaseException], ...] = ()) -> None:
+        """Calls the function with each trial, until so many trials have begun
+        and all have ended, or nothing is left to try.
+
+        The function returns the value, one for each objective. `parallel` calls
+        run at once: in threads, or with `processes` each in a process of its
+        own, which is a fork, or started by the method that `processes` names
+        (see multiprocessing). An exception fails the trial. It ends the loop,
+        unless `catch` has its class. With a schedule the function runs up to
+        `trial.resource`, and returns when observe() does not return "continue".
+        """
+        from . import _loop
+        _loop.Loop(self, function, trials, catch).run(parallel, processes)
+
+    def close(self) -> None:
+        """Ends the process of the search."""
+        with self._lock:
+            self._end()
+
+    def __enter__(self) -> "Study":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def _write(file: Mapping[str, Any]) -> str:
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml", prefix="smtune-",
+                                     encoding="utf-8", delete=False) as made:
+        made.write(_program.file_text(file))
+    return made.name
+
+
+def _end(process: "subprocess.Popen[bytes]", err: IO[bytes]) -> None:
+    """The end of the input is the end of the search."""
+    for stream in (process.stdin, process.stdout, err):
+        if stream is not None:
+            try:
+                stream.close()
+            except BrokenPipeError:
+                pass
+    process.wait()
+
+
+def _id(trial: Union[StudyTrial, int]) -> int:
+    return trial.id if isinstance(trial, StudyTrial) else trial
+
+
+def _values(value: Value) -> Dict[str, Any]:
+    if value is None:
+        return {"value": None}
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"a value is a number, not {value!r}")
+    # An array is a list, also where it has one number.
+    number: Any = value
+    if hasattr(value, "__float__") and not getattr(value, "ndim", 0):
+        return {"value": float(number)}
+    return {"values": [float(part) for part in number]}
