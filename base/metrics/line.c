@@ -109,12 +109,30 @@ static struct metric_pair *find_exact(struct metric_pairs *pairs,
     return NULL;
 }
 
+/* The length of the dot in "Val. loss". */
+static size_t dot_length(const struct metric_pair *pair)
+{
+    return pair->lead > 1 && pair->name[pair->lead - 2] == '.';
+}
+
+/* In other case, with other separators, and without that dot. */
+static bool is_alike(const struct metric_pair *pair, const char *name,
+                     size_t length)
+{
+    size_t dot = dot_length(pair);
+    size_t word = dot > 0 ? pair->lead - 2 : 0;
+
+    return pair->length > 0 && pair->length - dot == length &&
+           metric_names_match(pair->name, name, word) &&
+           metric_names_match(pair->name + word + dot, name + word,
+                              length - word);
+}
+
 static struct metric_pair *find_alike(struct metric_pairs *pairs,
                                       const char *name, size_t length)
 {
     for (size_t i = 0; i < pairs->count; i++)
-        if (pairs->items[i].length == length &&
-            metric_names_match(pairs->items[i].name, name, length))
+        if (is_alike(&pairs->items[i], name, length))
             return &pairs->items[i];
     return NULL;
 }
@@ -187,17 +205,19 @@ static size_t series_of_pair(struct metric_reader *reader,
                              const struct metric_pair *pair)
 {
     char name[METRIC_NAME_MAX * 2];
-    size_t length = pair->length;
+    size_t length = 0, blank = pair->lead - 1;
 
-    if (pair->lead == 0 || length > sizeof(name) ||
+    if (pair->lead == 0 || pair->length > sizeof(name) ||
         memchr(pair->name, '\'', pair->lead) != NULL)
-        return series_find(reader, pair->name, length);
-    for (size_t i = 0; i < length; i++) {
+        return series_find(reader, pair->name, pair->length);
+    for (size_t i = 0; i < pair->length; i++) {
         char c = pair->name[i];
 
-        name[i] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+        if (i == blank)
+            c = '_';
+        if (i + 1 != blank || c != '.')
+            name[length++] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
     }
-    name[pair->lead - 1] = '_';
     return series_find(reader, name, length);
 }
 

@@ -167,6 +167,22 @@ static size_t possessive_lead(const char *line, const char *name)
                                                         : 0;
 }
 
+/* "Val. " */
+static size_t short_lead(const char *line, const char *name)
+{
+    static const char *const words[] = {"val", "valid", "eval"};
+    const char *dot = name - 2, *word;
+
+    if (name - line < 5 || *dot != '.' || !metric_is_blank(name[-1]))
+        return 0;
+    for (word = dot; word > line && metric_is_letter(word[-1]); word--)
+        ;
+    return is_among(words, ARRAY_LEN(words), word, (size_t)(dot - word)) &&
+                   metric_name_may_begin(line, word)
+               ? (size_t)(name - word)
+               : 0;
+}
+
 size_t metric_name_lead(const char *line, const char *name)
 {
     static const char *const sets[] = {
@@ -175,6 +191,9 @@ size_t metric_name_lead(const char *line, const char *name)
     const char *word;
     size_t length = possessive_lead(line, name);
 
+    if (length > 0)
+        return length;
+    length = short_lead(line, name);
     if (length > 0)
         return length;
     length = word_before(line, name, &word);

@@ -9,6 +9,7 @@
 #include "base/metrics/name.h"
 #include "base/metrics/number.h"
 #include "base/metrics/scan.h"
+#include "base/metrics/step.h"
 #include "base/screen.h"
 #include "base/text.h"
 
@@ -29,16 +30,39 @@ struct place {
     const char *start, *number;
 };
 
-/* The first number behind `at`, or NULL. */
+/* Whether the word before `at` names a step: "after epoch 3". */
+static bool is_step(const char *line, const char *at)
+{
+    static const struct metric_resource none;
+    const char *end, *word;
+
+    while (at > line && (metric_is_blank(at[-1]) || at[-1] == '#' ||
+                         at[-1] == '=' || at[-1] == ':'))
+        at--;
+    end = at;
+    for (word = end; word > line && metric_is_letter(word[-1]); word--)
+        ;
+    return metric_step_rank(&none, word, (size_t)(end - word)) != STEP_NONE;
+}
+
+/* The first number behind `at` that is no step, or NULL. */
 static const char *find_number(const char *at, const char *end)
 {
     const char *stop = end - at > NUMBER_DISTANCE ? at + NUMBER_DISTANCE : end;
+    const char *from = at;
     double value;
 
-    for (; at < stop; at++)
-        if ((metric_is_digit(*at) || *at == '-' || *at == '.') &&
-            metric_scan_number(at, end, &value) > 0)
+    while (at < stop) {
+        size_t length = 0;
+
+        if (metric_is_digit(*at) || *at == '-' || *at == '.')
+            length = metric_scan_number(at, end, &value);
+        if (length > 0 && !is_step(from, at))
             return at;
+        if (length == 0)
+            length = metric_blank_groups(at, end);
+        at += length > 0 ? length : 1;
+    }
     return NULL;
 }
 
@@ -211,6 +235,12 @@ static bool write_regex(const struct place *place, char *out, size_t size)
                 at++;
             continue;
         }
+        if (metric_is_digit(*at)) {
+            buf_add_string(&regex, "\\d+");
+            while (at < place->number && metric_is_digit(*at))
+                at++;
+            continue;
+        }
         if (strchr("\\^$.|?*+()[]{}", *at) != NULL)
             buf_add_char(&regex, '\\');
         if (*at == '\'') /* in YAML's quotes */
@@ -231,7 +261,8 @@ static void write_line(const char *line, size_t length, char *out, size_t size)
     int used;
 
     screen_line(line, length, &shown);
-    used = snprintf(out, size, "%s", buf_text(&shown));
+    used = snprintf(out, size, "%s",
+                    buf_text(&shown) + strspn(buf_text(&shown), " "));
     if (used >= (int)size)
         snprintf(out + size - 4, 4, "...");
     buf_clear(&shown);

@@ -189,6 +189,20 @@ static const char *copy_decimal(const char *at, const char *end, char *copy)
     return behind;
 }
 
+size_t metric_blank_groups(const char *at, const char *end)
+{
+    const char *group = skip_digits(at, end);
+
+    if (group == at || group - at > 3 || *at == '0')
+        return 0;
+    while (end - group > 4 && *group == ' ' &&
+           skip_digits(group + 1, group + 5) == group + 4)
+        group += 4;
+    return group > at + 3 && *group == ',' && has_digit(group + 1, end)
+               ? (size_t)(skip_digits(group + 1, end) - at)
+               : 0;
+}
+
 size_t metric_scan_number(const char *text, const char *end, double *value)
 {
     bool negative = text < end && *text == '-';
@@ -202,7 +216,7 @@ size_t metric_scan_number(const char *text, const char *end, double *value)
             return 0;
         *value = strtod(copy, NULL);
     }
-    if (goes_on(behind, end))
+    if (goes_on(behind, end) || metric_blank_groups(start, end) > 0)
         return 0;
     if (negative)
         *value = -*value;

@@ -12,9 +12,13 @@
  * there is none. Decimal (1, -1.5e-3, .5, 5.) or nan, inf, infinity in any
  * case, with a sign. 1,234,567 and 1,234.5 have separators of thousands, 0,52
  * has a decimal comma. 1,234 may be either and is no number. A number is never
- * cut: 0x10, 12ms, 1_000, lists, dates, times and versions are none.
+ * cut: 0x10, 12ms, 1_000, 1 234,5, lists, dates, times and versions are none.
  */
 size_t metric_scan_number(const char *text, const char *end, double *value);
+
+/* The length of a number such as 1 234,5 at `at`, whose blank may also part two
+ * numbers; 0: there is none. */
+size_t metric_blank_groups(const char *at, const char *end);
 
 /* Whether all that is there is one. */
 bool metric_is_number(const char *text, const char *end, double *value);

@@ -175,6 +175,9 @@ static void test_metric_forms__train_and_val_are_part_of_a_name(void **state)
          "train_loss@1=0.5 val_loss@1=0.25"},
         {"Validation Accuracy = 1", "validation_accuracy@1=1"},
         {"Average loss: 0.5, last loss: 1", "loss@1=0.5"},
+        {"\tTrain Loss: 2 | Train Acc: 51%\n\t Val. Loss: 1 |  Val. Acc: 55%",
+         "train_loss@1=2 train_acc@1=51 val_loss@1=1 val_acc@1=55"},
+        {"This is the interval. Loss: 1 in a test. acc: 2", "Loss@1=1 acc@1=2"},
         {"split=val loss=1", "loss@1=1"},
         {"interval loss=1", "loss@1=1"},
     };
@@ -221,6 +224,8 @@ static void test_metric_forms__names_that_are_asked_for_have_more_forms(
         {"val_loss", "Train loss: 1 Val loss: 0.5",
          "val_loss@1=0.5 train_loss@1=1"},
         {"loss", "Train loss: 1\nVal loss: 0.5", "loss@1=1 val_loss@1=0.5"},
+        {"val_loss", "Train Loss: 1\nVal. Loss: 0.5",
+         "train_loss@1=1 val_loss@1=0.5"},
         {"loss", "Train loss: 1 Val loss: 0.5",
          "train_loss@1=1 val_loss@1=0.5"},
         {"loss", "Loss: 2\nloss: 1\nLoss: 3", "loss@1=2 loss@2=1 Loss@1=3"},
@@ -313,6 +318,8 @@ static void test_metric_forms__numbers_are_read_or_refused_but_never_cut(
         {"a=0,52 b=12,5 c=-0,123 d=1,5e3",
          "a@1=0.52 b@1=12.5 c@1=-0.123 d@1=1500"},
         {"a=1,234\na=1,2,3\na=0.5,0.6\na=1.234,5\na=1'234", ""},
+        {"a=1 234,5\na=12 345 678,25", ""},
+        {"a=1 234 b=0 234,5\na=1 23,5", "a@1=1 b@1=0 a@2=1"},
         {"a=1\xe2\x80\xaf"
          "234\na=1\xc2\xa0"
          "234",

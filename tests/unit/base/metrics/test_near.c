@@ -51,6 +51,7 @@ static void test_near__the_regex_finds_the_number(void **state)
         {"val_loss", "valid loss is 2\nvalidation_loss=0.5\n",
          "validation_loss=0.5"},
         {"accuracy", "acc is about 0.5\n", "acc is about 0.5"},
+        {"loss", "\tloss is 1\n", "loss is 1"},
         {"acc", "\033[1macc\033[0m is now 93%\n", "acc is now 93%"},
         {"loss", "a [b] {loss}* -> +1e-3\n", "a [b] {loss}* -> +1e-3"},
     };
@@ -66,6 +67,27 @@ static void test_near__the_regex_finds_the_number(void **state)
         if (!finds(cases[i].name, near.regex, cases[i].log))
             fail_msg("%s: %s", cases[i].log, near.regex);
     }
+}
+
+static void test_near__a_step_is_not_the_value(void **state)
+{
+    static const struct {
+        const char *log, *regex;
+    } cases[] = {
+        {"the loss after epoch 3 was 0.5\n",
+         "loss\\s+after\\s+epoch\\s+\\d+\\s+was\\s+([-+.0-9eE]+)"},
+        {"loss (step #12) is 2\n",
+         "loss\\s+\\(step\\s+#\\d+\\)\\s+is\\s+([-+.0-9eE]+)"},
+    };
+    struct metric_near near;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        assert_true(metric_near_find("loss", cases[i].log, strlen(cases[i].log),
+                                     &near));
+        assert_string_equal(near.regex, cases[i].regex);
+    }
+    assert_false(metric_near_find("loss", "loss is 1 234,5", 15, &near));
 }
 
 static void test_near__nothing_is_near(void **state)
@@ -96,6 +118,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_near__the_regex_finds_the_number),
+        cmocka_unit_test(test_near__a_step_is_not_the_value),
         cmocka_unit_test(test_near__nothing_is_near),
         cmocka_unit_test(test_near__a_long_line_is_cut),
     };
