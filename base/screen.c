@@ -16,6 +16,8 @@
  * longer line that a shorter one wrote over would make no sense, so it goes.
  */
 
+enum { TAB_COLUMNS = 8 };
+
 struct cell {
     const char *text;
     size_t length;
@@ -26,11 +28,6 @@ struct row {
     size_t count, capacity, cursor;
     bool is_rewritten; /* the next character begins the line anew */
 };
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
 
 static void put(struct row *row, const char *text, size_t length)
 {
@@ -74,6 +71,11 @@ static size_t take(struct row *row, const char *text, size_t length)
     case '\b':
         row->cursor -= row->cursor > 0;
         break;
+    case '\t':
+        do
+            put(row, " ", 1);
+        while (row->cursor % TAB_COLUMNS != 0);
+        break;
     default:
         taken = text_next_rune(text, length, NULL);
         taken += taken == 0;
@@ -89,7 +91,7 @@ void screen_line(const char *line, size_t length, struct buf *out)
 
     for (size_t at = 0; at < length;)
         at += take(&row, line + at, length - at);
-    while (row.count > 0 && is_blank(*row.cells[row.count - 1].text))
+    while (row.count > 0 && *row.cells[row.count - 1].text == ' ')
         row.count--;
     for (size_t i = 0; i < row.count; i++)
         text_escape(row.cells[i].text, row.cells[i].length, out);

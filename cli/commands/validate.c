@@ -255,10 +255,12 @@ static int read_log(const char *path, struct log_reading *reading,
 
 static void show_log(const struct cli *cli, const struct log_reading *reading)
 {
-    if (cli->output == OUTPUT_TABLE)
-        log_reading_print(reading);
-    else
+    if (cli->output != OUTPUT_TABLE) {
         output_json(log_reading_json(reading));
+        return;
+    }
+    log_reading_print(reading);
+    log_reading_print_near(reading);
 }
 
 /* 0: every objective has a value, 1: not, 3: the file is wrong. */

@@ -14,24 +14,27 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/metrics/metrics.h"
-#include "base/text.h"
+#include "base/metrics/near.h"
+#include "base/screen.h"
 #include "base/units.h"
 #include "base/value.h"
 
-enum { LINE_MAX_BYTES = 200 };
+enum { LINE_MAX_BYTES = 200, END_BYTES = 256 << 10 };
 
 struct found {
     char *name;
     int64_t count;
     double first_step, last_step, last;
     int64_t line_number;
-    char *line; /* the first, escaped */
+    bool is_counted; /* no line names the step */
+    char *line;      /* the first */
 };
 
 struct log_reading {
     const struct experiment *experiment;
     struct metric_reader *reader;
     struct buf line;
+    struct buf end; /* of what was read: for a metric that is missing */
     int64_t line_number;
     struct found *found;
     size_t count, capacity;
@@ -59,6 +62,7 @@ void log_reading_destroy(struct log_reading *reading)
     }
     free(reading->found);
     buf_clear(&reading->line);
+    buf_clear(&reading->end);
     metric_reader_destroy(reading->reader);
     free(reading);
 }
@@ -71,15 +75,19 @@ static struct found *find(const struct log_reading *reading, const char *name)
     return NULL;
 }
 
-/* The line that was just read, as it can be shown. */
+/* The line that was just read, as a terminal shows it. */
 static char *copy_line(const struct log_reading *reading)
 {
-    size_t length = reading->line.length;
     struct buf text = BUF_INIT;
 
-    if (length > LINE_MAX_BYTES)
-        length = LINE_MAX_BYTES;
-    text_escape(buf_text(&reading->line), length, &text);
+    size_t length = LINE_MAX_BYTES;
+
+    screen_line(buf_text(&reading->line), reading->line.length, &text);
+    while (length < text.length && ((unsigned char)text.data[length] & 0xc0) ==
+                                       0x80) /* within a character */
+        length--;
+    if (length < text.length)
+        buf_truncate(&text, length);
     return buf_take(&text);
 }
 
@@ -95,6 +103,7 @@ static void keep(void *user, const struct metric_point *point)
         *found = (struct found){.name = mem_copy_string(point->name),
                                 .first_step = point->step,
                                 .line_number = reading->line_number,
+                                .is_counted = point->is_counted,
                                 .line = copy_line(reading)};
     }
     found->count++;
@@ -102,9 +111,23 @@ static void keep(void *user, const struct metric_point *point)
     found->last = point->value;
 }
 
+/* The last END_BYTES, or up to twice as many. */
+static void keep_end(struct log_reading *reading)
+{
+    struct buf *end = &reading->end;
+
+    buf_add(end, buf_text(&reading->line), reading->line.length);
+    buf_add_char(end, '\n');
+    if (end->length > (size_t)2 * END_BYTES) {
+        memmove(end->data, end->data + end->length - END_BYTES, END_BYTES);
+        buf_truncate(end, END_BYTES);
+    }
+}
+
 static void end_line(struct log_reading *reading)
 {
     reading->line_number++;
+    keep_end(reading);
     metric_reader_feed(reading->reader, buf_text(&reading->line),
                        reading->line.length, keep, reading);
     metric_reader_feed(reading->reader, "\n", 1, keep, reading);
@@ -165,6 +188,8 @@ static void print_steps(const struct experiment *experiment,
     else
         printf(", %s %.15g to %.15g", unit, found->first_step,
                found->last_step);
+    if (experiment->schedule.is_on && found->is_counted)
+        printf(" (no line names them, so values count)");
 }
 
 static void print_found(const struct experiment *experiment,
@@ -216,6 +241,23 @@ void log_reading_print(const struct log_reading *reading)
         print_found(reading->experiment, &reading->found[i]);
     print_several(reading);
     print_missing(reading);
+}
+
+void log_reading_print_near(const struct log_reading *reading)
+{
+    const struct experiment *experiment = reading->experiment;
+
+    for (size_t i = 0; i < experiment->objective_count; i++) {
+        const char *name = experiment->objectives[i].metric;
+        struct metric_near near;
+
+        if (find(reading, name) == NULL &&
+            metric_near_find(name, buf_text(&reading->end), reading->end.length,
+                             &near))
+            printf("    to read it from \"%s\", write metrics: {\"%s\": "
+                   "'%s'}\n",
+                   near.line, name, near.regex);
+    }
 }
 
 json_t *log_reading_json(const struct log_reading *reading)

@@ -32,5 +32,8 @@ bool log_reading_is_complete(const struct log_reading *reading);
 void log_reading_print(const struct log_reading *reading);
 /* The same for programs: a list, a new reference. */
 json_t *log_reading_json(const struct log_reading *reading);
+/* For each objective that is missing, the line that nearly has it, as the
+ * message of a failed trial has it. */
+void log_reading_print_near(const struct log_reading *reading);
 
 #endif

@@ -160,6 +160,38 @@ def test_a_log_without_the_objective(smtune, path, write):
     result = smtune("validate", "--read-log", "train.log", path)
     assert result.returncode == 1
     assert "loss (objective): no value in 3 lines of output\n" in result.stdout
+    assert "to read it" not in result.stdout
+    write("near.log", "start\nthe loss after epoch 3 was 0.5\n")
+    result = smtune("validate", "--read-log", "near.log", path)
+    assert result.stdout.endswith(
+        "loss (objective): no value in 2 lines of output\n"
+        '    to read it from "the loss after epoch 3 was 0.5", write metrics: '
+        "{\"loss\": 'loss\\s+after\\s+epoch\\s+\\d+\\s+was\\s+([-+.0-9eE]+)'}\n")
     assert smtune("validate", "--read-log", "none.log", path).returncode == 4
     assert smtune("validate", "--read-log", "train.log", path,
                   path).returncode == 2
+
+
+def test_a_line_is_shown_as_a_terminal_shows_it(smtune, path, write):
+    write("train.log", "\033[1mloss\033[0m=2\r\033[32mloss\033[0m=1 \n")
+    result = smtune("validate", "--read-log", "train.log", path)
+    assert result.stdout == (
+        "loss (objective): 1 value, steps 1, the last is 1\n"
+        "    line 1: loss=1\n")
+
+
+def test_a_schedule_that_counts_values_is_told(smtune, path, write):
+    write("train.log", "loss=2\nloss=1\n")
+    schedule = path.read_text().replace("budget: {trials: 20", """\
+schedule: {method: asha, resource: epochs, min: 1, max: 4, eta: 2}
+budget: {trials: 20""")
+    write("train.sh", "echo loss=2; echo loss=1; : $1 $2\n")
+    counted = ("loss (objective): 2 values, epochs 1 to 2 (no line names them, "
+               "so values count), the last is 1\n")
+    scheduled = write("scheduled.yaml", schedule)
+    result = smtune("validate", "--read-log", "train.log", scheduled)
+    assert counted in result.stdout
+    assert counted in smtune("try", scheduled).stdout
+    write("train.log", "epoch 1: loss=2\nepoch 2: loss=1\n")
+    result = smtune("validate", "--read-log", "train.log", scheduled)
+    assert "epochs 1 to 2, the last is 1\n" in result.stdout
