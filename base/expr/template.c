@@ -94,6 +94,14 @@ static int read_expr(struct reading *reading, struct expr *expr,
     return 0;
 }
 
+/* -x of a word that goes on with a value: it goes where the value is null, as a
+ * name before '=' does. */
+static bool is_short_option(const char *literal)
+{
+    return literal[0] == '-' && isalpha((unsigned char)literal[1]) &&
+           literal[2] == '\0';
+}
+
 /* 1: the parts are null as a whole; 0; -1 on error. *is_bare, unless NULL:
  * then the option before goes with them. */
 static int is_null(const struct template *template, const struct word *word,
@@ -104,7 +112,10 @@ static int is_null(const struct template *template, const struct word *word,
     for (size_t i = word->first; i < word->first + word->count; i++) {
         const struct part *part = &template->parts[i];
 
-        if (part->literal != NULL)
+        if (part->literal != NULL && i == word->first &&
+            is_short_option(part->literal))
+            reading.is_bare = false;
+        else if (part->literal != NULL)
             read_literal(&reading, part->literal);
         else if (part->expr == NULL)
             return 0;

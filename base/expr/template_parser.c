@@ -190,31 +190,6 @@ static int take_list(struct parser *p, enum template_list list, const char *end)
     return 0;
 }
 
-/* ---- expressions ---- */
-
-/* From start to end; p->at goes behind the }} at `close`. */
-static int compile(struct parser *p, const char *start, const char *end,
-                   const char *close)
-{
-    char *text = mem_copy_bytes(start, (size_t)(end - start));
-    struct err why;
-    struct expr *expr =
-        expr_compile(p->env, text, p->tables, p->table_count, &why);
-
-    free(text);
-    if (expr == NULL) {
-        err_set(p->err, why.kind, "%s", why.text);
-        return template_place(p, text_skip_runes(start, why.column - 1));
-    }
-    template_begin_word(p);
-    template_end_literal(p);
-    add_part(p->template)->expr = expr;
-    p->at = close + strlen("}}");
-    return 0;
-}
-
-/* ---- lists of files ---- */
-
 static const char *skip_blanks(const char *at)
 {
     return at + strspn(at, " \t\r\n");
@@ -231,6 +206,41 @@ static bool calls(const char *at, const char *name, const char **inside)
     *inside = at + 1;
     return *at == '(';
 }
+
+/* ---- expressions ---- */
+
+/* Whether it is a list of arguments as a call that there is not. */
+static bool calls_list(const char *text)
+{
+    const char *at = skip_blanks(text), *inside;
+
+    return calls(at, "args", &inside) || calls(at, "overrides", &inside);
+}
+
+/* From start to end; p->at goes behind the }} at `close`. */
+static int compile(struct parser *p, const char *start, const char *end,
+                   const char *close)
+{
+    char *text = mem_copy_bytes(start, (size_t)(end - start));
+    struct err why;
+    struct expr *expr =
+        expr_compile(p->env, text, p->tables, p->table_count, &why);
+    bool is_call = calls_list(text);
+
+    free(text);
+    if (expr == NULL) {
+        err_set(p->err, why.kind, "%s%s", why.text,
+                is_call ? " (write args, args(flags) or overrides)" : "");
+        return template_place(p, text_skip_runes(start, why.column - 1));
+    }
+    template_begin_word(p);
+    template_end_literal(p);
+    add_part(p->template)->expr = expr;
+    p->at = close + strlen("}}");
+    return 0;
+}
+
+/* ---- lists of files ---- */
 
 /* The ) of what begins behind a (, before `end`; NULL: there is none. */
 static const char *closing(const char *at, const char *end)

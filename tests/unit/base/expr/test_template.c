@@ -131,6 +131,8 @@ static void test_template__null_leaves_its_word_out(void **state)
         {"t -- ${{ none }}", "[t][--]"},
         {"t --${{ opt }} ${{ none }} x", "[t][x]"},
         {"t -O${{ opt }} ${{ none }} x", "[t][-Osgd][x]"},
+        {"t --v -O${{ none }} -j ${{ none }} -x${{ none }}y -ab${{ none }}",
+         "[t][--v][-xy][-ab]"},
         {"t - ${{ none }}", "[t][-]"},
         {"t --m ${{ coalesce(none, '') }}", "[t][--m][]"},
         {"t --m ${{ none > 3 }}", "[t][--m]"},

@@ -162,6 +162,20 @@ static char *assignment(struct rng *rng, const struct setting *setting,
     return mem_printf("%s=${{ %s }}", key, columns[i]);
 }
 
+/* -j${{ p }}, an option with its value in the same word. */
+static char *glued(struct rng *rng, const struct setting *setting,
+                   struct words *words)
+{
+    static const char *const options[] = {"-j", "-O"};
+    const char *option = options[draw(rng, ARRAY_LEN(options))];
+    size_t i = draw(rng, COLUMNS);
+
+    if (setting->texts[i] != NULL)
+        add(words, mem_printf("%s%s", option, setting->texts[i]), false);
+    words->ends_in_option = false;
+    return mem_printf("%s${{ %s }}", option, columns[i]);
+}
+
 /* --b=${{ p }},${{ q }}: both or their place. */
 static char *pair(struct rng *rng, const struct setting *setting,
                   struct words *words)
@@ -212,7 +226,8 @@ static char *all(struct rng *rng, const struct setting *setting,
 
 static char *(*const makers[])(struct rng *, const struct setting *,
                                struct words *) = {
-    literal, literal, name, name, condition, assignment, pair, mixed, all,
+    literal,    literal, name, name,  condition,
+    assignment, glued,   pair, mixed, all,
 };
 
 /* `texts` and the words they come to; both begin with the program. */

@@ -101,7 +101,8 @@ static void test_template_list__is_a_word(void **state)
         {TEMPLATE_WORDS, "${{ args }}", 1, "missing program before 'args'"},
         {TEMPLATE_SHELL, "t --x=${{ args(flags) }}", 7, "'args(flags)' must"},
         {TEMPLATE_TEXT, "${{ args }}", 1, "only allowed in a command or a"},
-        {TEMPLATE_WORDS, "t ${{ args(x) }}", 7, "unknown function 'args'"},
+        {TEMPLATE_WORDS, "t ${{ args(x) }}", 7,
+         "unknown function 'args' (write args, args(flags) or overrides)"},
     };
     struct err err;
 

@@ -24,6 +24,7 @@ static void test_template_shell__null_leaves_its_word_out(void **state)
     } cases[] = {
         {"t --m ${{ none }} --lr ${{ lr }}", "t  --lr '0.1'"},
         {"t --m=${{ none }} x", "t  x"},
+        {"t -j${{ none }} -j${{ lr }} x", "t  -j'0.1' x"},
         {"t --m \\\n  ${{ none }}; t -n ${{ none }}", "t ; t "},
         {"t --m=1 ${{ none }} -1 ${{ none }}", "t --m=1  -1 "},
         {"t --v ${{ none > 3 }} | u ${{ none }}>f", "t --v  | u >f"},
