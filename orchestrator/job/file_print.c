@@ -2,9 +2,11 @@
 /*
  * JSON objects printed as YAML, TOML and JSON for a program.
  *
- * jansson holds no infinity and no NaN. Such a number is a text here that
- * begins with a NUL, which a text of a file never has, and behind it is the
- * number as value_format_real prints it.
+ * jansson holds no infinity, no NaN and no text that is printed as it is. These
+ * are texts here that begin with a NUL, which a text of a file never has.
+ * Behind it is the number as value_format_real prints it, or PLAIN and the
+ * text. A key has no NUL in it: one that is printed as it is begins with
+ * PLAIN_KEY.
  */
 #include "orchestrator/job/file_print.h"
 
@@ -16,8 +18,11 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
+#include "base/mem.h"
 #include "base/toml/toml.h"
 #include "base/value.h"
+
+enum { PLAIN = '=', PLAIN_KEY = '\1' };
 
 /* jansson walks over what it may change. */
 static json_t *walked(const json_t *json)
@@ -42,7 +47,26 @@ json_t *file_print_real(double real)
     return json_stringn(word, 1 + strlen(word + 1));
 }
 
-/* "inf", "-inf" or "nan"; NULL for anything else. */
+json_t *file_print_plain(const char *text)
+{
+    struct buf marked = BUF_INIT;
+    json_t *json;
+
+    buf_add_char(&marked, '\0');
+    buf_add_char(&marked, PLAIN);
+    buf_add_string(&marked, text);
+    json = json_stringn(buf_text(&marked), marked.length);
+    buf_clear(&marked);
+    return json;
+}
+
+char *file_print_plain_key(const char *text)
+{
+    return mem_printf("%c%s", PLAIN_KEY, text);
+}
+
+/* What is behind a NUL: "inf", "-inf", "nan" or a plain text with PLAIN before
+ * it; NULL for anything else. */
 static const char *find_word(const json_t *json)
 {
     return json_string_length(json) > 0 && *json_string_value(json) == '\0'
@@ -83,8 +107,8 @@ static void yaml_key(const char *key, struct buf *out)
 
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         is_plain &= strcasecmp(words[i], key) != 0;
-    if (is_plain)
-        buf_add_string(out, key);
+    if (is_plain || *key == PLAIN_KEY)
+        buf_add_string(out, key + (*key == PLAIN_KEY));
     else
         add_text(key, out);
 }
@@ -111,12 +135,14 @@ static bool is_nested(const json_t *json)
 static void yaml_map(const json_t *map, int depth, bool is_in_line,
                      struct buf *out);
 
-/* The words have a dot: .inf, -.inf, .nan. */
+/* The words of numbers have a dot: .inf, -.inf, .nan. */
 static void yaml_scalar(const json_t *json, struct buf *out)
 {
     const char *word = find_word(json);
 
-    if (word != NULL)
+    if (word != NULL && *word == PLAIN)
+        buf_add_string(out, word + 1);
+    else if (word != NULL)
         buf_printf(out, "%s.%s", *word == '-' ? "-" : "",
                    word + (*word == '-'));
     else

@@ -17,6 +17,10 @@ struct buf;
 /* A number for these printers, which may be NaN or infinite. A new reference.
  */
 json_t *file_print_real(double real);
+/* A scalar, and a key, that YAML gets without quotes, as they are. A new
+ * reference; the caller's to free. */
+json_t *file_print_plain(const char *text);
+char *file_print_plain_key(const char *text);
 
 /* Appends YAML, in block style. */
 void file_print_yaml(const json_t *object, struct buf *out);

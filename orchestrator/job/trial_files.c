@@ -6,7 +6,9 @@
  * one, with the items of `set` put into it. A text that is nothing but one
  * ${{ }} becomes the value with its type, any other text is expanded. The item
  * of an inactive parameter is left out, as it is in a command. The tree is then
- * printed, so comments of a YAML or JSON file are lost. A TOML or text file is
+ * printed, so comments of a YAML or JSON file are lost. What YAML has without
+ * quotes is printed as it is written: many programs read YAML 1.1, where `no`
+ * is false, and a key may be a number. A TOML or text file is
  * expanded as text and keeps everything; in a TOML file, `set` then replaces
  * single values of the text.
  *
@@ -34,6 +36,7 @@ struct writing {
     const struct job_spec *spec;
     struct expr_table table;
     const struct value *values;
+    bool is_as_written; /* plain scalars of a YAML file stay so */
     struct err *err;
 };
 
@@ -125,16 +128,45 @@ static int list_json(const struct writing *w, const struct conf_node *list,
     return 0;
 }
 
+/* Whether the scalar has a tag that makes it text: !!str 5. */
+static bool has_tag(const struct conf_node *scalar)
+{
+    struct conf_doc *doc;
+    bool has_tag;
+
+    if (scalar->type != CONF_TEXT)
+        return false;
+    doc = conf_parse(scalar->text, strlen(scalar->text), NULL);
+    has_tag = doc == NULL || conf_root(doc)->type != CONF_TEXT;
+    conf_destroy(doc);
+    return has_tag;
+}
+
+/* Whether it is printed as it stands in the file. */
+static bool is_plain(const struct writing *w, const struct conf_node *scalar)
+{
+    return w->is_as_written && !scalar->quoted && scalar->type != CONF_NULL &&
+           strstr(scalar->text, "${{") == NULL &&
+           strchr(scalar->text, '\n') == NULL && !has_tag(scalar);
+}
+
 static int map_json(const struct writing *w, const struct conf_node *map,
                     json_t *to)
 {
     for (size_t i = 0; i < map->count; i++) {
+        const struct conf_node *key = map->keys[i];
         json_t *item = NULL;
+        char *name;
 
         if (node_json(w, map->items[i], &item) != 0)
             return -1;
-        if (item != NULL)
-            json_object_set_new(to, map->keys[i]->text, item);
+        if (item == NULL)
+            continue;
+        name = key->type != CONF_TEXT && is_plain(w, key)
+                   ? file_print_plain_key(key->text)
+                   : mem_copy_string(key->text);
+        json_object_set_new(to, name, item);
+        free(name);
     }
     return 0;
 }
@@ -142,6 +174,10 @@ static int map_json(const struct writing *w, const struct conf_node *map,
 static int node_json(const struct writing *w, const struct conf_node *node,
                      json_t **json)
 {
+    if (node->text != NULL && is_plain(w, node)) {
+        *json = file_print_plain(node->text);
+        return 0;
+    }
     switch (node->type) {
     case CONF_TEXT:
         return text_json(w, node->text, json);
@@ -191,21 +227,34 @@ static int set_in_list(struct err *err, json_t *list, const char *path,
     return rc;
 }
 
+/* The map's key of that text, or the text; the caller's to free. */
+static char *find_key(const json_t *map, const char *text, size_t length)
+{
+    char *copy = mem_copy_bytes(text, length);
+    char *plain = file_print_plain_key(copy);
+    bool has_plain = json_object_get(map, plain) != NULL;
+
+    free(has_plain ? copy : plain);
+    return has_plain ? plain : copy;
+}
+
 static int set_in_map(struct err *err, json_t *map, const char *path,
                       json_t *item)
 {
     const char *dot = strchr(path, '.');
-    char *key;
+    char *key = find_key(map, path, strlen(path));
     json_t *inner;
 
-    if (dot == NULL || json_object_get(map, path) != NULL) {
+    if (dot == NULL || json_object_get(map, key) != NULL) {
         if (item != NULL)
-            json_object_set_new(map, path, item);
+            json_object_set_new(map, key, item);
         else
-            json_object_del(map, path);
+            json_object_del(map, key);
+        free(key);
         return 0;
     }
-    key = mem_copy_bytes(path, (size_t)(dot - path));
+    free(key);
+    key = find_key(map, path, (size_t)(dot - path));
     inner = json_object_get(map, key);
     if (item != NULL && (inner == NULL || json_is_null(inner))) {
         inner = json_object();
@@ -308,7 +357,10 @@ static int read_tree(const struct writing *w, const struct job_file *file,
     } else if (conf_root(doc)->type != CONF_MAP) {
         err_set(w->err, ERR_FILE, "'%s' is not a map of keys", file->from);
     } else {
-        rc = node_json(w, conf_root(doc), json);
+        struct writing tree = *w;
+
+        tree.is_as_written = file->format == FILE_YAML;
+        rc = node_json(&tree, conf_root(doc), json);
     }
     conf_destroy(doc);
     diags_destroy(diags);

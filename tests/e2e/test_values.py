@@ -241,6 +241,48 @@ def test_a_wrong_template_file_fails_the_trial(smtune, write, base, message):
     assert message in result.stderr
 
 
+AS_WRITTEN = """\
+amp: no
+"quoted": "no"
+version: 1.10
+lr: 1e-5
+big: 12345678901234567890
+time: 1:30
+day: 2026-11-28
+word: some words, [here]
+folded: two
+  lines
+tag: !!str 5
+nothing: ~
+milestones: {10: 0.1, "20": 0.2, on: off}
+list: [yes, 0x10, {a: n}]
+"""
+
+
+def test_a_yaml_file_keeps_what_it_does_not_set(smtune, write):
+    """A program that reads YAML 1.1 reads the same as from the base."""
+    write("base.yaml", AS_WRITTEN)
+    run(smtune, write, """\
+parameters: {x: 0.5}
+budget: {trials: 1}
+trial:
+  command: python3 show.py
+  files:
+    - path: c.yaml
+      from: base.yaml
+      set: {milestones.10: "${{ x }}", added: "no"}
+""", "w")
+    conf = yaml.safe_load((files_of(smtune, "w", 1) / "c.yaml").read_text())
+    base = yaml.safe_load(AS_WRITTEN)
+    assert base["amp"] is False and base["time"] == 90
+    base["milestones"][10] = 0.5
+    base["milestones"]["on"] = base["milestones"].pop(True)
+    assert conf == base | {"added": "no"}
+    text = (files_of(smtune, "w", 1) / "c.yaml").read_text()
+    assert "version: 1.10\n" in text and "lr: 1e-5\n" in text
+    assert "big: 12345678901234567890\n" in text
+
+
 CONFIG = """\
 # seed: of everything
 seed = 1  # int

@@ -232,9 +232,9 @@ static const struct schema_key file_keys[] = {
         .doc = "A template file, relative to the folder of this file. In a "
                "YAML or JSON file, a text that is one ${{ }} becomes the "
                "value with its type, other texts are expanded, and a key "
-               "whose value is that of an inactive parameter is left out. A "
-               "TOML or text file is expanded as text, so that its comments "
-               "stay.",
+               "whose value is that of an inactive parameter is left out; "
+               "YAML without quotes stays as written. A TOML or text file is "
+               "expanded as text, so that its comments stay.",
         .fallback = "an empty file",
         .example = "base.yaml",
     },

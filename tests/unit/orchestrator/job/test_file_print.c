@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -47,6 +48,22 @@ static void test_file_print__yaml(void **state)
         buf_clear(&out);
         json_decref(json);
     }
+}
+
+static void test_file_print__yaml_has_plain_texts_and_keys(void **state)
+{
+    char *key = file_print_plain_key("10");
+    json_t *map = json_object();
+    struct buf out = BUF_INIT;
+
+    (void)state;
+    json_object_set_new(map, key, file_print_plain("no"));
+    json_object_set_new(map, "10", file_print_real((double)INFINITY));
+    file_print_yaml(map, &out);
+    assert_string_equal(buf_text(&out), "10: no\n\"10\": .inf\n");
+    buf_clear(&out);
+    json_decref(map);
+    free(key);
 }
 
 static void test_file_print__yaml_reads_back(void **state)
@@ -127,6 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_file_print__yaml),
+        cmocka_unit_test(test_file_print__yaml_has_plain_texts_and_keys),
         cmocka_unit_test(test_file_print__yaml_reads_back),
         cmocka_unit_test(test_file_print__toml),
         cmocka_unit_test(test_file_print__numbers_that_are_not_finite),
