@@ -210,10 +210,10 @@ static int check_file(struct report *report, const char *file, struct err *err)
     int status = -1;
 
     diags_make_warnings(finding.warnings);
-    if (spec_load(&finding.spec,
-                  &(struct experiment_source){.path = file,
-                                              .config = report->cli->config},
-                  finding.diags, err) == 0)
+    if (foreground_read(
+            &(struct experiment_source){.path = file,
+                                        .config = report->cli->config},
+            &finding.spec, finding.diags, err) == 0)
         status = look_at(&finding, err);
     else if (diags_count(finding.diags) > 0)
         status = err_exit_status(ERR_FILE);

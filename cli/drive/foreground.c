@@ -25,6 +25,7 @@
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/run/revision.h"
 #include "orchestrator/run/run.h"
+#include "orchestrator/search/files_check.h"
 #include "store/store.h"
 
 static void on_trial_ended(void *user, const struct engine_trial *trial,
@@ -152,6 +153,19 @@ static void print_warnings(const struct cli *cli, const char *path,
     diags_destroy(warnings);
 }
 
+int foreground_read(const struct experiment_source *file, struct spec *spec,
+                    struct diags *diags, struct err *err)
+{
+    if (spec_load(spec, file, diags, err) != 0)
+        return -1;
+    if (spec->workflow == NULL)
+        files_check(spec->experiment, diags);
+    if (diags_count(diags) == 0)
+        return 0;
+    spec_clear(spec);
+    return -1;
+}
+
 int foreground_load(const struct cli *cli, const char *path,
                     const struct opt_texts *set, struct spec *spec,
                     struct err *err)
@@ -165,7 +179,7 @@ int foreground_load(const struct cli *cli, const char *path,
     struct diags *diags = diags_create(path);
     int status = 0;
 
-    if (spec_load(spec, &file, diags, err) != 0)
+    if (foreground_read(&file, spec, diags, err) != 0)
         status = foreground_print_diags(cli, diags);
     else
         print_warnings(cli, path, spec);

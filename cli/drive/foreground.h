@@ -9,6 +9,7 @@
 #include "cli/cmd.h"
 
 struct diags;
+struct experiment_source;
 struct run;
 struct spec;
 struct store;
@@ -37,6 +38,10 @@ struct run *foreground_open(const struct cli *cli, struct store *store,
             "change one value of the file (a.b.c=VALUE); may be repeated", 0,  \
             NULL                                                               \
     }
+
+/* As spec_load(), also of the template files that a trial is to get. */
+int foreground_read(const struct experiment_source *file, struct spec *spec,
+                    struct diags *diags, struct err *err);
 
 /* Loads a file with those changes; the caller clears *spec. What is wrong with
  * the file goes to stderr: 3. */

@@ -411,32 +411,23 @@ static int make(const struct writing *w, const struct job_file *file,
     return rc;
 }
 
-static int write_one(const struct writing *w, const struct job_file *file,
-                     const char *directory)
+static int make_one(const struct writing *w, const struct job_file *file,
+                    struct trial_file *made)
 {
-    struct buf name = BUF_INIT, text = BUF_INIT;
-    char *path;
-    int rc = template_expand(file->path, w->values, &name, w->err);
+    int rc = template_expand(file->path, w->values, &made->name, w->err);
 
     if (rc == 0)
-        rc = make(w, file, &text);
-    if (rc != 0) {
-        if (w->err != NULL)
-            w->err->kind = ERR_FILE;
-        err_prefix(w->err, "file '%s'", template_source(file->path));
-    } else {
-        path = fs_join(directory, buf_text(&name));
-        rc = fs_write_below(path, buf_text(&text), text.length, FILE_MODE,
-                            w->err);
-        free(path);
-    }
-    buf_clear(&text);
-    buf_clear(&name);
-    return rc;
+        rc = make(w, file, &made->text);
+    if (rc == 0)
+        return 0;
+    if (w->err != NULL)
+        w->err->kind = ERR_FILE;
+    return err_prefix(w->err, "file '%s'", template_source(file->path));
 }
 
-int trial_files_write(const struct job_spec *spec, const struct value *values,
-                      const char *directory, struct err *err)
+int trial_files_make(const struct job_spec *spec, size_t index,
+                     const struct value *values, struct trial_file *made,
+                     struct err *err)
 {
     const struct writing w = {
         .spec = spec,
@@ -445,9 +436,33 @@ int trial_files_write(const struct job_spec *spec, const struct value *values,
         .values = values,
         .err = err,
     };
+
+    *made = (struct trial_file){BUF_INIT, BUF_INIT};
+    return make_one(&w, &spec->files[index], made);
+}
+
+void trial_file_clear(struct trial_file *file)
+{
+    buf_clear(&file->name);
+    buf_clear(&file->text);
+}
+
+int trial_files_write(const struct job_spec *spec, const struct value *values,
+                      const char *directory, struct err *err)
+{
     int rc = 0;
 
-    for (size_t i = 0; i < spec->file_count && rc == 0; i++)
-        rc = write_one(&w, &spec->files[i], directory);
+    for (size_t i = 0; i < spec->file_count && rc == 0; i++) {
+        struct trial_file file;
+        char *path;
+
+        rc = trial_files_make(spec, i, values, &file, err);
+        path = fs_join(directory, buf_text(&file.name));
+        if (rc == 0)
+            rc = fs_write_below(path, buf_text(&file.text), file.text.length,
+                                FILE_MODE, err);
+        free(path);
+        trial_file_clear(&file);
+    }
     return rc;
 }

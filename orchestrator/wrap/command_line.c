@@ -318,18 +318,10 @@ bool command_line_is_wrapped(const struct job_spec *spec)
     return spec->container.image != NULL || spec->resources.tasks > 1;
 }
 
-int command_line_print(const struct command_line *line, struct buf *out,
-                       struct err *err)
+struct value *command_line_values(const struct command_line *line)
 {
-    const struct job_spec *task = &line->experiment->task;
     size_t count = space_count(line->experiment->space);
     struct value *values = mem_array(count + EXTRA_COUNT, sizeof(*values));
-    struct printing printing = {.line = line,
-                                .task = task,
-                                .values = values,
-                                .separator = task->is_shell ? "\n" : " && ",
-                                .out = out};
-    int result;
 
     memcpy(values, line->point, count * sizeof(*values));
     values[count + EXTRA_TRIAL] = value_int(line->trial);
@@ -342,7 +334,21 @@ int command_line_print(const struct command_line *line, struct buf *out,
         value_text(line->checkpoint_directory);
     if (line->resource > 0 && line->resource != SCHEDULE_NO_MAX)
         values[count + EXTRA_RESOURCE] = value_int((int64_t)line->resource);
-    result = print_line(&printing, err);
+    return values;
+}
+
+int command_line_print(const struct command_line *line, struct buf *out,
+                       struct err *err)
+{
+    const struct job_spec *task = &line->experiment->task;
+    struct value *values = command_line_values(line);
+    struct printing printing = {.line = line,
+                                .task = task,
+                                .values = values,
+                                .separator = task->is_shell ? "\n" : " && ",
+                                .out = out};
+    int result = print_line(&printing, err);
+
     words_free(printing.words);
     words_free(printing.variables.items);
     free(printing.work_directory);

@@ -38,6 +38,10 @@ bool command_line_is_wrapped(const struct job_spec *spec);
 int command_line_print(const struct command_line *line, struct buf *out,
                        struct err *err);
 
+/* The values of its columns, [space_count + EXTRA_COUNT]; the caller's to free.
+ */
+struct value *command_line_values(const struct command_line *line);
+
 /* The same of a task whose columns have these values. */
 int command_line_expand(const struct job_spec *spec, const struct value *values,
                         struct buf *out, struct err *err);

@@ -205,6 +205,33 @@ trial:
     assert again.stdout == log
 
 
+def test_the_best_trials_command_has_files_of_its_own_folder(smtune, write):
+    """A file that names the trial's folders names the new ones."""
+    write("base.txt", "save to ${{ checkpoint_dir }}\n")
+    write("files.yaml", """\
+version: 1
+name: files
+objective: loss
+parameters: {x: {type: int, min: 1, max: 2}}
+search: grid
+trial:
+  files:
+    - {path: "in/${{ x }}.txt", from: base.txt}
+    - {path: c.yaml, set: {out: "${{ dir }}", x: "${{ x }}"}}
+    - {path: kept.json, set: {x: "${{ x }}"}}
+  command: cat ${{ dir }}/in/${{ x }}.txt ${{ dir }}/c.yaml ${{ dir }}/kept.json
+  metrics: {loss: "x: (.*)"}
+""")
+    smtune.ok("run", "files.yaml", "-q")
+    command = smtune.ok("best", "files", "--command")
+    assert command.count("cp ") == 1
+    again = subprocess.run(["sh", "-c", command], cwd=smtune.directory,
+                           check=True, capture_output=True, text=True)
+    folder = smtune.directory / "files-1"
+    assert again.stdout.startswith(f"save to {folder}/checkpoints\n"
+                                   f"out: \"{folder}\"\nx: 1\n")
+
+
 def test_a_metric_of_another_name_is_told(smtune, experiment):
     path = experiment(command="echo error=1 size=${{ x }}")
     result = smtune("run", path)

@@ -230,15 +230,32 @@ def test_wrong_files_are_errors_of_the_file(smtune, write, file, message):
     ("- 1\n", "is not a map of keys"),
     ("a: [\n", "base.yaml"),
 ])
-def test_a_wrong_template_file_fails_the_trial(smtune, write, base, message):
+def test_a_wrong_template_file_is_an_error_before_the_run(smtune, write, base,
+                                                          message):
     write("e.yaml", FILES + "{path: c.yaml, from: base.yaml}\n"
           "budget: {trials: 1}\n")
     if base is not None:
         write("base.yaml", base)
-    result = smtune("run", "e.yaml")
-    assert result.returncode != 0
-    assert "file 'c.yaml': " in result.stderr
-    assert message in result.stderr
+    for command in ("validate", "plan", "try", "run"):
+        result = smtune(command, "e.yaml")
+        assert result.returncode == 3
+        assert "e.yaml:8:28: error: file 'c.yaml': " in result.stderr
+        assert message in result.stderr
+    assert not smtune.store.exists()
+
+
+def test_a_template_file_that_is_gone_fails_the_trial(smtune, write):
+    """It is read again for each attempt; the record needs it no more."""
+    base = write("base.txt", "x=${{ x }}\n")
+    write("e.yaml", FILES.replace("loss=1", "loss=1; rm -f base.txt")
+          .replace("command", "shell") + "{path: c.txt, from: base.txt}\n"
+          "budget: {trials: 2, parallel: 1}\nsearch: random\n")
+    smtune("run", "e.yaml", "-q")
+    assert not base.exists()
+    states = [row["state"] for row in smtune.json("trials", "e")]
+    assert states == ["succeeded", "failed"]
+    assert "base.txt" in smtune.ok("show", "e", "2")
+    smtune.ok("replay", "e")
 
 
 AS_WRITTEN = """\
@@ -357,8 +374,7 @@ trial:
     ("data.2.path", "line 20, column 1: 'data' has no item 2 (2 items)"),
     ("seed.x", "line 2, column 8: 'seed' is a value here, not a table"),
 ])
-def test_what_a_toml_file_cannot_take_fails_the_trial(smtune, write, key,
-                                                      message):
+def test_what_a_toml_file_cannot_take_is_an_error(smtune, write, key, message):
     base = write("base.toml", CONFIG)
     write("e.yaml", FILES + "{path: c.toml, from: base.toml, set: {"
           + key + ": 1}}\nbudget: {trials: 1}\n")
@@ -395,8 +411,8 @@ trial:
     ("a: 1\n", "a.b", "'a.b': no key 'b' in a value that is not a map"),
     ("a: {b: .nan}\n", "c", "'b': JSON has no inf and no nan"),
 ])
-def test_what_a_tree_cannot_take_fails_the_trial(smtune, write, base, key,
-                                                 message):
+def test_what_a_tree_cannot_take_is_an_error(smtune, write, base, key,
+                                             message):
     write("base.yaml", base)
     write("e.yaml", FILES + "{path: c.json, from: base.yaml, set: {"
           + key + ": 1}}\nbudget: {trials: 1}\n")

@@ -17,6 +17,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/word_list.h"
+#include "orchestrator/job/trial_files.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/search/search.h"
 #include "orchestrator/search/search_space.h"
@@ -33,8 +34,10 @@ struct printing {
 
 /* A trial's command, and what comes before it. */
 struct by_hand {
-    char *folder; /* its own, absolute */
-    char *run;    /* the run's in the store */
+    char *folder, *checkpoints; /* its own, absolute */
+    char *run;                  /* the run's in the store */
+    const char *separator;
+    struct value *values; /* of the columns, with that folder */
     struct word_list variables;
     struct buf command;
 };
@@ -156,19 +159,68 @@ static void print_params(const struct printing *printing,
     free(path);
 }
 
-/* A file of the trial, to the same place in the folder. */
-static void print_copy(const char *name, const char *own, const char *folder,
+static void print_text(const char *text, const char *path,
                        const char *separator)
 {
+    struct buf words = BUF_INIT;
+
+    shell_add_word(text, &words);
+    buf_add_string(&words, " >");
+    shell_add_word(path, &words);
+    printf("printf %%s %s%s", buf_text(&words), separator);
+    buf_clear(&words);
+}
+
+/* Whether the trial's file does not have that text: it names its folders. */
+static bool is_other(const char *path, const struct buf *text)
+{
+    struct buf own = BUF_INIT;
+    bool is_other = fs_read(path, CONF_MAX_BYTES, &own, NULL) == 0 &&
+                    (own.length != text->length ||
+                     memcmp(buf_text(&own), buf_text(text), own.length) != 0);
+
+    buf_clear(&own);
+    return is_other;
+}
+
+/* A file of the trial, to the same place in the folder. */
+static void print_file(const struct by_hand *by_hand, const char *own,
+                       const struct trial_file *file, bool is_made)
+{
+    const char *name = buf_text(&file->name);
     const char *slash = strrchr(name, '/');
+    char *from = fs_join(own, name), *to = fs_join(by_hand->folder, name);
     char *inner;
 
     if (slash != NULL) {
         inner = mem_copy_bytes(name, (size_t)(slash - name));
-        print_words("mkdir -p", fs_join(folder, inner), NULL, separator);
+        print_words("mkdir -p", fs_join(by_hand->folder, inner), NULL,
+                    by_hand->separator);
         free(inner);
     }
-    print_words("cp", fs_join(own, name), fs_join(folder, name), separator);
+    if (is_made && is_other(from, &file->text))
+        print_text(buf_text(&file->text), to, by_hand->separator);
+    else
+        print_words("cp", mem_copy_string(from), mem_copy_string(to),
+                    by_hand->separator);
+    free(from);
+    free(to);
+}
+
+/* Those that have names in the folder. */
+static void print_files(const struct job_spec *task,
+                        const struct by_hand *by_hand, const char *own)
+{
+    for (size_t i = 0; i < task->file_count; i++) {
+        struct trial_file file;
+        struct err err;
+        bool is_made =
+            trial_files_make(task, i, by_hand->values, &file, &err) == 0;
+
+        if (file.name.length > 0 && *buf_text(&file.name) != '/')
+            print_file(by_hand, own, &file, is_made);
+        trial_file_clear(&file);
+    }
 }
 
 /* With the folders, files and variables that the command expects. */
@@ -176,25 +228,19 @@ static void print(const struct printing *printing, int64_t trial,
                   const struct value *point, const struct by_hand *by_hand)
 {
     const struct job_spec *task = &printing->experiment->task;
-    const char *separator = task->is_shell ? "\n" : " && ";
     const char *folder = by_hand->folder;
     char *own = mem_printf("%s/trials/%" PRId64, by_hand->run, trial);
 
-    if (uses_folders(printing->experiment))
-        print_words("mkdir -p", fs_join(folder, "checkpoints"), NULL,
-                    separator);
-    for (size_t i = 0; i < task->file_count; i++) {
-        const char *name = template_source(task->files[i].path);
-
-        if (uses_folders(printing->experiment) && name[0] != '/' &&
-            strstr(name, "${{") == NULL)
-            print_copy(name, own, folder, separator);
+    if (uses_folders(printing->experiment)) {
+        print_words("mkdir -p", mem_copy_string(by_hand->checkpoints), NULL,
+                    by_hand->separator);
+        print_files(task, by_hand, own);
     }
     if (mentions(task, "SMTUNE_PARAMS"))
         print_params(printing, point, fs_join(folder, "params.json"),
-                     separator);
+                     by_hand->separator);
     for (size_t i = 0; i < by_hand->variables.count; i++)
-        print_variable(by_hand->variables.items[i], separator);
+        print_variable(by_hand->variables.items[i], by_hand->separator);
     printf("%s\n", buf_text(&by_hand->command));
     free(own);
 }
@@ -205,7 +251,6 @@ static int expand(const struct printing *printing,
 {
     char *const none[] = {NULL};
     const struct run_view *view = printing->view;
-    char *checkpoints = fs_join(by_hand->folder, "checkpoints");
     const struct command_by_hand surroundings = {
         .run_directory = by_hand->run,
         .work_directory = view->row.work_directory,
@@ -218,27 +263,29 @@ static int expand(const struct printing *printing,
         .trial = trial->number,
         .point = point,
         .directory = by_hand->folder,
-        .checkpoint_directory = checkpoints,
+        .checkpoint_directory = by_hand->checkpoints,
         .by_hand = &surroundings,
         .resource = printing->experiment->schedule.options.max,
     };
-    int result = command_line_print(&line, &by_hand->command, printing->err);
 
-    free(checkpoints);
-    return result;
+    by_hand->values = command_line_values(&line);
+    return command_line_print(&line, &by_hand->command, printing->err);
 }
 
 static int print_trial(void *user, const struct trial_row *trial)
 {
     const struct printing *printing = user;
     const struct run_view *view = printing->view;
+    const struct job_spec *task = &printing->experiment->task;
     char *name = find_folder(view->row.name, trial->number);
     struct by_hand by_hand = {
         .folder = fs_absolute(name),
+        .separator = task->is_shell ? "\n" : " && ",
         .run = store_run_directory(view->store, view->row.name)};
     struct value *point = read_point(printing, trial);
     int status = -1;
 
+    by_hand.checkpoints = fs_join(by_hand.folder, "checkpoints");
     collect_variables(printing->experiment, by_hand.folder, &by_hand.variables);
     if (point != NULL)
         status = expand(printing, trial, point, &by_hand);
@@ -247,6 +294,8 @@ static int print_trial(void *user, const struct trial_row *trial)
     buf_clear(&by_hand.command);
     words_free(by_hand.variables.items);
     free(by_hand.run);
+    free(by_hand.values);
+    free(by_hand.checkpoints);
     free(by_hand.folder);
     free(point);
     free(name);

@@ -3,7 +3,8 @@
  * The key `trial.files`: files that each trial gets, with its values in place
  * (orchestrator/job/trial_files.h). All templates that stand in the experiment
  * file are compiled here, for their errors; those in a template file are
- * compiled when a trial is prepared.
+ * compiled when a trial is prepared, and before a run begins
+ * (orchestrator/search/files_check.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,7 @@ static void build_file(struct job_spec_build *t, const struct conf_node *node,
     if (path == NULL || path->type != CONF_TEXT)
         return;
     file->path = job_spec_build_text(t, path, TEMPLATE_TEXT, "files");
+    file->place = (from != NULL ? conf_get(node, "from") : node)->place;
     file->format = read_format(node, path->text);
     if (file->path != NULL)
         note_uses(t->task, file->path);

@@ -99,6 +99,8 @@ extern const char *const file_format_names[];
 struct job_file {
     struct template *path; /* relative to the trial's folder */
     const char *from;      /* the template file, absolute; NULL: none */
+    struct diag_place
+        place; /* of `from`; of the file's map where it has none */
     enum file_format format;
     const struct conf_node *set; /* a map of values, or NULL */
 };
