@@ -119,8 +119,8 @@ static void draw_steps(const struct scatter *scatter)
 
 /* ---- the whole ---- */
 
-static void add_title(const struct scatter *scatter, struct plot_style style,
-                      struct buf *out)
+static void add_title(const struct scatter *scatter, size_t not_finite,
+                      struct plot_style style, struct buf *out)
 {
     for (int axis = Y; axis >= X; axis--) {
         const char *metric = scatter->axes[axis].metric;
@@ -134,6 +134,8 @@ static void add_title(const struct scatter *scatter, struct plot_style style,
         buf_add_string(out, " (*), other trials (.)");
     else if (style.colour)
         buf_add_string(out, " (dim: other trials)");
+    if (not_finite > 0)
+        buf_printf(out, ", %zu not finite", not_finite);
     buf_add_char(out, '\n');
 }
 
@@ -146,14 +148,15 @@ static bool has_front(const struct front_point *points, size_t count)
     return false;
 }
 
-void plot_front(const struct front_point *points, size_t count,
+void plot_front(const struct front_trials *trials,
                 const struct front_axis axes[2], bool is_all,
                 struct plot_style style, struct buf *out)
 {
-    struct scatter scatter = {.points = points, .count = count, .axes = axes};
+    struct scatter scatter = {
+        .points = trials->points, .count = trials->count, .axes = axes};
     int margin, width;
 
-    if (!has_front(points, count))
+    if (!has_front(trials->points, trials->count))
         return;
     choose_range(&scatter, X);
     choose_range(&scatter, Y);
@@ -165,7 +168,7 @@ void plot_front(const struct front_point *points, size_t count,
     draw_points(&scatter, true, LAYER_LINE);
     if (is_all)
         draw_steps(&scatter);
-    add_title(&scatter, style, out);
+    add_title(&scatter, trials->not_finite, style, out);
     axis_print_canvas(&scatter.scales[Y], scatter.canvas, style.rows,
                       style.utf8, out);
     axis_print_line(margin, width, style.utf8, out);

@@ -15,6 +15,13 @@ struct front_point {
     bool is_on_front;
 };
 
+struct front_trials {
+    const struct front_point *points; /* [count] */
+    size_t count;
+    size_t
+        not_finite; /* trials that have no place; the title has their number */
+};
+
 struct front_axis {
     const char *metric;
     bool maximize;
@@ -27,7 +34,7 @@ struct front_axis {
  * Those that are far worse lie beyond the edge. Nothing is appended without a
  * trial on the front.
  */
-void plot_front(const struct front_point *points, size_t count,
+void plot_front(const struct front_trials *trials,
                 const struct front_axis axes[2], bool is_all,
                 struct plot_style style, struct buf *out);
 

@@ -156,6 +156,17 @@ def test_the_front_of_two_objectives(smtune, fake):
     assert rows[0]["outcomes"] == {"lat": 1.0}
 
 
+def test_the_chart_counts_what_has_no_place(smtune, fake):
+    """Infinite and nan: the record has them, and no chart draws them."""
+    result = fake(["loss=1 gain=1 lat=1", "loss=inf gain=3 lat=1",
+                   "loss=3 gain=nan lat=1", "loss=-inf gain=inf lat=99"],
+                  objective=GOALS)
+    for shown in (result.stdout, smtune.ok("best", "exp")):
+        title, = (line for line in shown.splitlines()
+                  if line.startswith("gain against loss: the Pareto front"))
+        assert title.endswith(", 2 not finite")
+
+
 def test_a_program_gets_the_front(smtune, fake):
     result = fake(["loss=2 gain=1", "loss=1 gain=1", "loss=3 gain=2"],
                   "-o", "json", objective=GOALS, outcomes="[]")

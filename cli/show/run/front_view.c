@@ -33,6 +33,7 @@ struct front_view {
     struct front_point *points; /* of trials that may be on it */
     int64_t *numbers;           /* [point_count] */
     size_t point_count, point_capacity, number_capacity;
+    size_t not_finite; /* feasible trials with a value that is not */
     double volume;
     double *reference; /* [objective_count] */
 };
@@ -52,9 +53,12 @@ static int add_trial(void *user, const struct trial_row *trial)
     size_t n = this->point_count;
 
     if (trial->violation > 0.0 ||
-        trial->value_count != this->view->objective_count ||
-        !is_finite(trial->values, trial->value_count))
+        trial->value_count != this->view->objective_count)
         return 0;
+    if (!is_finite(trial->values, trial->value_count)) {
+        this->not_finite++;
+        return 0;
+    }
     pareto_front_add(this->front, trial->number, trial->values);
     this->points =
         mem_grow(this->points, n, &this->point_capacity, sizeof(*this->points));
@@ -240,6 +244,8 @@ void front_view_print_size(const struct front_view *this, FILE *file)
 void front_view_plot(const struct front_view *this, const struct cli *cli)
 {
     const struct run_view *view = this->view;
+    const struct front_trials trials = {this->points, this->point_count,
+                                        this->not_finite};
     struct front_axis axes[2];
     struct plot_style style = {TERM_DEFAULT_COLUMNS, PLOT_ROWS, term_is_utf8(),
                                cli->colour_out};
@@ -251,8 +257,8 @@ void front_view_plot(const struct front_view *this, const struct cli *cli)
     for (size_t i = 0; i < ARRAY_LEN(axes); i++)
         axes[i] = (struct front_axis){view->metrics[i],
                                       strcmp(view->goals[i], "maximize") == 0};
-    plot_front(this->points, this->point_count, axes,
-               view->objective_count == ARRAY_LEN(axes), style, &text);
+    plot_front(&trials, axes, view->objective_count == ARRAY_LEN(axes), style,
+               &text);
     printf("\n%s", buf_text(&text));
     buf_clear(&text);
 }

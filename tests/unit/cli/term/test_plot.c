@@ -243,7 +243,8 @@ static void check_front(const struct front_axis *axes, bool is_all,
         {{3.0, 3.0}, false}, {{4.0, 4.0}, false}, {{99.0, 99.0}, false}};
     struct buf out = BUF_INIT;
 
-    plot_front(points, ARRAY_LEN(points), axes, is_all, ascii, &out);
+    plot_front(&(struct front_trials){points, ARRAY_LEN(points), 0}, axes,
+               is_all, ascii, &out);
     if (strcmp(buf_text(&out), expected) != 0)
         fail_msg("\n%s", buf_text(&out));
     buf_clear(&out);
@@ -271,10 +272,12 @@ static void test_plot__draws_steps_towards_a_maximum(void **state)
     struct buf out = BUF_INIT;
 
     (void)state;
-    plot_front(points, ARRAY_LEN(points), axes, true, ascii, &out);
+    plot_front(&(struct front_trials){points, ARRAY_LEN(points), 3}, axes, true,
+               ascii, &out);
     assert_string_equal(
         buf_text(&out),
-        "loss against gain: the Pareto front (*), other trials (.)\n"
+        "loss against gain: the Pareto front (*), other trials (.), 3 not "
+        "finite\n"
         "4 +*************************************\n"
         "  |*\n"
         "2 +*\n"
@@ -304,7 +307,7 @@ static void test_plot__draws_nothing_without_a_front(void **state)
     struct buf out = BUF_INIT;
 
     (void)state;
-    plot_front(NULL, 0, both, true, braille, &out);
+    plot_front(&(struct front_trials){NULL, 0, 2}, both, true, braille, &out);
     assert_int_equal(out.length, 0);
     buf_clear(&out);
 }
