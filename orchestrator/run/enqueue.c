@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/rng.h"
 #include "base/units.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/search/search.h"
@@ -45,6 +46,125 @@ static int check_room(const struct enqueue *enqueue, struct err *err)
                    units_plural(promised - enqueue->trials));
 }
 
+/* ---- once ---- */
+
+/* A setting that the run may have already. */
+struct wanted {
+    const struct experiment *experiment;
+    const struct value *point; /* whole */
+    struct value *other;
+    struct err *err;
+    int64_t trial; /* that has it; 0: none */
+    bool waits;
+};
+
+enum { FOUND = 1 };
+
+/* The setting with the values, into point; false: a part of it is drawn. */
+static bool make_whole(struct space *space, const struct value *values,
+                       struct value *point)
+{
+    struct rng rng;
+
+    rng_init(&rng, 0, 0, 0);
+    return space_complete(space, &rng, values, point, NULL) == 0 &&
+           space_is_whole(space, values, point);
+}
+
+static bool is_same(const struct wanted *wanted, const struct value *point)
+{
+    for (size_t i = 0; i < space_count(wanted->experiment->space); i++)
+        if (!value_equal(&wanted->point[i], &point[i]))
+            return false;
+    return true;
+}
+
+static int compare_trial(void *user, const struct trial_row *row)
+{
+    struct wanted *wanted = user;
+
+    if (search_point(wanted->experiment->space, row, wanted->other,
+                     wanted->err) != 0)
+        return -1;
+    if (!is_same(wanted, wanted->other))
+        return 0;
+    wanted->trial = row->number;
+    return FOUND;
+}
+
+static void compare_values(struct wanted *wanted, const struct value *values)
+{
+    wanted->waits = wanted->waits || (make_whole(wanted->experiment->space,
+                                                 values, wanted->other) &&
+                                      is_same(wanted, wanted->other));
+}
+
+static int compare_enqueued(void *user, const struct enqueued_row *enqueued)
+{
+    struct wanted *wanted = user;
+    const struct space *space = wanted->experiment->space;
+    struct value *values;
+    json_t *params;
+    int result = -1;
+
+    if (enqueued->trial > 0)
+        return 0;
+    values = mem_array(space_count(space), sizeof(*values));
+    params =
+        json_parse(enqueued->params, strlen(enqueued->params), wanted->err);
+    if (params != NULL)
+        result = setting_read(space, params, values, wanted->err);
+    if (result == 0)
+        compare_values(wanted, values);
+    json_decref(params);
+    free(values);
+    return result;
+}
+
+static int look_for(struct wanted *wanted, const struct enqueue *enqueue,
+                    struct err *err)
+{
+    const struct trial_query query = {.run = enqueue->run};
+    const struct experiment *experiment = wanted->experiment;
+    size_t width = space_count(experiment->space);
+
+    if (store_each_trial(enqueue->store, &query, compare_trial, wanted, err) <
+            0 ||
+        store_each_enqueued(enqueue->store, enqueue->run, compare_enqueued,
+                            wanted, err) < 0)
+        return -1;
+    for (size_t i = 0; i < experiment->enqueued_count; i++)
+        compare_values(wanted, experiment->enqueued + i * width);
+    if (wanted->trial > 0)
+        return err_set(err, ERR_USAGE,
+                       "trial %" PRId64 " has this setting (smtune retry "
+                       "evaluates a trial again)",
+                       wanted->trial);
+    if (wanted->waits)
+        return err_set(err, ERR_USAGE, "this setting is enqueued already");
+    return 0;
+}
+
+/* A whole setting that the run has would be evaluated again. With
+ * `duplicates: reuse` it costs nothing. */
+static int check_new(const struct enqueue *enqueue, const struct value *values,
+                     struct err *err)
+{
+    struct space *space = enqueue->experiment->space;
+    struct value *points = mem_array(2 * space_count(space), sizeof(*points));
+    struct wanted wanted = {.experiment = enqueue->experiment,
+                            .point = points,
+                            .other = points + space_count(space),
+                            .err = err};
+    int result = 0;
+
+    if (enqueue->experiment->search.duplicates != DUPLICATES_REUSE &&
+        make_whole(space, values, points))
+        result = look_for(&wanted, enqueue, err);
+    free(points);
+    return result;
+}
+
 static int put(const struct enqueue *enqueue, const struct value *values,
                int64_t index, struct err *err)
 {
@@ -71,6 +191,8 @@ int enqueue_add(const struct enqueue *enqueue, const json_t *params,
     *index = 1;
     if (result == 0)
         result = setting_read(space, params, values, err);
+    if (result == 0)
+        result = check_new(enqueue, values, err);
     if (result == 0)
         result = store_each_enqueued(enqueue->store, enqueue->run, count_row,
                                      index, err);

@@ -68,3 +68,13 @@ int space_complete(struct space *space, struct rng *rng,
                    "(%d tried)",
                    TRIES);
 }
+
+bool space_is_whole(const struct space *space, const struct value *values,
+                    const struct value *point)
+{
+    for (size_t i = 0; i < space_count(space); i++)
+        if (!value_is_null(&point[i]) && value_is_null(&values[i]) &&
+            param_cardinality(space_param(space, i)) != 1)
+            return false;
+    return true;
+}

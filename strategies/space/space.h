@@ -129,6 +129,10 @@ bool space_feasible_prefix(struct space *space, const struct value *point,
 int space_complete(struct space *space, struct rng *rng,
                    const struct value *values, struct value *point,
                    struct err *err);
+/* Whether the values are all of the point that they were completed to: what was
+ * drawn has one value alone. */
+bool space_is_whole(const struct space *space, const struct value *values,
+                    const struct value *point);
 /* Equal points have equal hashes; of n points, no two others do (64 bits). */
 uint64_t space_hash(const struct space *space, const struct value *point);
 /* How many points at most (conditions and constraints not counted); 0 when

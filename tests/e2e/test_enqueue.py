@@ -76,6 +76,35 @@ def test_a_setting_is_enqueued_once(smtune, write, method):
     assert not smtune.store.exists()
 
 
+def test_a_constant_makes_no_other_setting(smtune, experiment):
+    path = experiment(
+        "echo loss=${{ a }}", enqueue="[{a: 2}, {a: 2, epochs: 5}]",
+        parameters="{a: {type: int, min: 1, max: 4}, epochs: 5}")
+    result = smtune("validate", path)
+    assert result.returncode == 3
+    assert "duplicate setting" in result.stderr
+
+
+def test_a_setting_may_be_in_groups(smtune, experiment):
+    parameters = ("{model: {depth: {type: int, min: 1, max: 3},"
+                  " head: {drop: {type: float, min: 0, max: 1}}},"
+                  " kind: {type: categorical, values: [{a: 1}, [2]]}}")
+    path = experiment(
+        "echo loss=1", parameters=parameters, trials=1,
+        enqueue="[{model: {depth: 2, head: {drop: 0.5}}, kind: {a: 1}}]")
+    smtune.ok("run", path)
+    params = smtune.json("trials", "exp")[0]["params"]
+    assert (params["model.depth"], params["model.head.drop"]) == (2, 0.5)
+    for wrong, message in (
+            ("{model: {width: 2}}", "unknown parameter 'model.width'"),
+            ("{model: 2}", "unknown parameter 'model'"),
+            ("{model.depth: 2, model: {depth: 3}}",
+             "duplicate key 'model.depth'")):
+        result = smtune("validate", experiment(
+            "echo loss=1", parameters=parameters, enqueue=f"[{wrong}]"))
+        assert result.returncode == 3 and message in result.stderr
+
+
 def test_a_grid_draws_what_is_missing_once(smtune, experiment):
     """Also where another enqueued setting has it."""
     for seed in range(8):
@@ -191,10 +220,41 @@ def test_the_last_trials_still_run(smtune, waits):
 
 def test_what_was_all_tried_goes_on_with_it(smtune, waits):
     """A grid has nothing more; what is enqueued is tried all the same."""
-    waits(method="grid", enqueue=None, constraints=None,
-          parameters="{x: {type: int, min: 1, max: 2}}")
-    smtune.ok("enqueue", "exp", "x=2")
-    assert [params["x"] for params in go(smtune).values()] == [1, 2, 2]
+    waits(search="{method: grid, points: 2}", enqueue=None, constraints=None,
+          parameters="{x: {type: float, min: 1, max: 2}}")
+    smtune.ok("enqueue", "exp", "x=1.5")
+    assert [params["x"] for params in go(smtune).values()] == [1, 2, 1.5]
+
+
+def test_a_setting_of_the_run_is_not_enqueued_again(smtune, waits):
+    """Not one of a trial, nor one that waits; with an engine and without."""
+    waits(parameters="{x: {type: int, min: 1, max: 9}, epochs: 5}",
+          enqueue="[{x: 3}, {x: 4}, {x: 5}]", constraints=None,
+          method="random")
+    smtune.ok("enqueue", "exp", "x=6")
+    for engine in (True, False):
+        for x, says in ((3, "trial 1 has this setting (smtune retry evaluates "
+                            "a trial again)"),
+                        (5, "this setting is enqueued already"),
+                        (6, "this setting is enqueued already")):
+            for words in ([f"x={x}"], [f"x={x}", "epochs=5"]):
+                result = smtune("enqueue", "exp", *words)
+                assert result.returncode == 2 and says in result.stderr
+        if engine:
+            smtune.ok("stop", "exp")
+    (smtune.directory / "go").touch()
+    smtune.ok("resume", "exp")
+    tried = [params["x"] for params in go(smtune).values()]
+    assert tried[:4] == [3, 4, 5, 6] and len(set(tried)) == 8
+
+
+def test_a_setting_whose_result_is_reused_may_come_again(smtune, waits):
+    waits(parameters="{x: {type: int, min: 1, max: 9}}", constraints=None,
+          enqueue="[{x: 3}, {x: 4}]",
+          search="{method: random, duplicates: reuse}")
+    smtune.ok("enqueue", "exp", "x=3")
+    tried = go(smtune)
+    assert [tried[n]["x"] for n in (1, 2, 3)] == [3, 4, 3]
 
 
 def test_a_run_without_an_engine_tries_it_later(smtune, waits):

@@ -58,13 +58,14 @@ static int read_item(struct build *build, const struct conf_node *node,
     return -1;
 }
 
-static int refuse_name(struct build *build, const struct conf_node *key)
+static int refuse_name(struct build *build, struct diag_place place,
+                       const char *name)
 {
     const struct space *space = build->experiment->space;
 
-    return diags_add_unknown(build->diags, key->place, key->text,
-                             build->columns, space_count(space),
-                             "unknown parameter '%s'", key->text);
+    return diags_add_unknown(build->diags, place, name, build->columns,
+                             space_count(space), "unknown parameter '%s'",
+                             name);
 }
 
 /* Whether there is a setting with these values, as point. */
@@ -79,16 +80,6 @@ static int check_setting(struct build *build, const struct conf_node *map,
                           &err) == 0
                ? 0
                : diags_add(build->diags, map->place, NULL, "%s", err.text);
-}
-
-/* Whether nothing of a point was drawn. */
-static bool is_given(const struct value *values, const struct value *point,
-                     size_t width)
-{
-    for (size_t i = 0; i < width; i++)
-        if (point[i].type != VALUE_NULL && values[i].type == VALUE_NULL)
-            return false;
-    return true;
 }
 
 static bool is_same(const struct value *a, const struct value *b, size_t width)
@@ -118,23 +109,54 @@ static void check_new(struct build *build, const struct conf_node *list,
     }
 }
 
-/* What is left out stays null. */
-static int read_setting(struct build *build, const struct conf_node *map,
-                        struct value *values, struct value *point)
+/* Whether parameters are in a group of that name. */
+static bool is_group(const struct space *space, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (size_t i = 0; i < space_count(space); i++) {
+        const char *other = space_param(space, i)->name;
+
+        if (strncmp(other, name, length) == 0 && other[length] == '.')
+            return true;
+    }
+    return false;
+}
+
+/* The items of a setting, or of a group in it, whose name is before each key
+ * then. What is left out stays null. */
+static int read_items(struct build *build, const struct conf_node *map,
+                      const char *group, struct value *values)
 {
     struct space *space = build->experiment->space;
     int rc = 0;
 
     for (size_t i = 0; i < map->count; i++) {
-        const struct conf_node *key = map->keys[i];
-        int index = space_find(space, key->text);
+        const struct conf_node *key = map->keys[i], *item = map->items[i];
+        char *name =
+            mem_printf("%s%s%s", group, *group != '\0' ? "." : "", key->text);
+        int index = space_find(space, name);
 
-        if (index < 0)
-            rc = refuse_name(build, key);
+        if (index < 0 && item->type == CONF_MAP && is_group(space, name))
+            rc |= read_items(build, item, name, values);
+        else if (index < 0)
+            rc |= refuse_name(build, key->place, name);
+        else if (!value_is_null(&values[index]))
+            rc |= diags_add(build->diags, key->place, NULL,
+                            "duplicate key '%s'", name);
         else
-            rc |= read_item(build, map->items[i],
-                            space_param(space, (size_t)index), &values[index]);
+            rc |= read_item(build, item, space_param(space, (size_t)index),
+                            &values[index]);
+        free(name);
     }
+    return rc;
+}
+
+static int read_setting(struct build *build, const struct conf_node *map,
+                        struct value *values, struct value *point)
+{
+    int rc = read_items(build, map, "", values);
+
     return rc == 0 ? check_setting(build, map, values, point) : rc;
 }
 
@@ -156,7 +178,7 @@ void experiment_build_enqueue(struct build *build, const struct conf_node *list)
         struct value *point = points + i * width;
 
         if (read_setting(build, list->items[i], values, point) != 0 ||
-            !is_given(values, point, width))
+            !space_is_whole(experiment->space, values, point))
             memset(point, 0, width * sizeof(*point));
         else
             check_new(build, list, points, i);
