@@ -76,8 +76,8 @@ static void warn_of_buffering(struct engine *engine, const struct job *job)
             engine, &engine->has_told_of_buffering,
             "trial %" PRId64 " ran %.1f s, and all %" PRId64
             " values of '%s' came at its end. If its program buffers the "
-            "output, let it flush after each value, or write 'trial: {tty: "
-            "true}'",
+            "output, let it flush after each value, start it with 'stdbuf "
+            "-oL', or write 'trial: {tty: true}'",
             job->number,
             (double)(job->end.ended_ms - job->end.started_ms) / 1000.0,
             job->value_count, engine->experiment->objectives[0].metric);

@@ -295,6 +295,21 @@ def test_reports_of_rank_0_count(smtune):
     assert curve(smtune, 1) == [(1, 1), (2, 2)]
 
 
+def test_stdbuf_serves_programs_of_c(smtune):
+    """cut keeps its output until a block is full, as C's stdio does."""
+    program = EPOCHS.format(line="print(f'epoch={epoch} loss={x + 1 / epoch}')")
+    for stdbuf, is_late in (("", True), ("stdbuf -oL", False)):
+        path = write(smtune, program, STOPPING, command=[
+            "sh", "-c", f"python3 train.py $0 $1 | {stdbuf} cut -c 1-",
+            "${{ x }}", "${{ epochs }}"])
+        result = smtune("run", path)
+        assert ("came at its end" in result.stderr) == is_late
+        assert ("start it with 'stdbuf -oL'" in result.stderr) == is_late
+        if not is_late:
+            ran_to(smtune)
+        smtune.ok("rm", "exp")
+
+
 TTY = """\
 import os, sys
 print("loss=1", sys.stdout.isatty(), os.get_terminal_size(1).columns)

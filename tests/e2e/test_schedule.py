@@ -136,7 +136,7 @@ def test_a_trial_that_lost_its_checkpoint(smtune, bench):
     result = smtune("run", path)
     assert result.returncode == 0, result.stderr
     assert result.stderr.count("saved no checkpoint") == 1
-    assert "at 1 epoch " in result.stderr
+    assert "saved no checkpoint at 1 epoch: " in result.stderr
     assert bench.rows("SELECT count(*) > 1 FROM attempt WHERE text LIKE"
                       " 'it started again from the beginning%'") == [(1,)]
     longest = max(bench.epochs().values(), key=len)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/units.h"
 #include "orchestrator/engine/core/warn.h"
 #include "orchestrator/job/held_points.h"
 
@@ -27,11 +28,13 @@ static double unit_of(const struct job *job, double step)
 
 static void warn(struct engine *engine, const struct job *job, const char *how)
 {
+    const char *resource = engine->experiment->schedule.resource;
+
     engine_warn_once(engine, &engine->has_told_of_restart,
                      "trial %" PRId64 " continues from %" PRId64
-                     " %s, but its steps begin again %s",
+                     " %.*s, but its steps begin again %s",
                      job->number, job->paused_at,
-                     engine->experiment->schedule.resource, how);
+                     units_length(resource, job->paused_at), resource, how);
 }
 
 /* Its checkpoint is older than what it had used: it uses the rest again. */

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/units.h"
 #include "orchestrator/engine/core/metric.h"
 #include "orchestrator/engine/core/tally.h"
 #include "orchestrator/engine/core/transaction.h"
@@ -185,9 +186,11 @@ static void fail_overrun(const struct engine *engine, struct job *job)
         job->wish = WISH_NONE;
     snprintf(end->text, sizeof(end->text),
              "its first value of '%s' is at step %g, beyond its resource of "
-             "%" PRId64 " %s",
+             "%" PRId64 " %.*s",
              engine->experiment->objectives[schedule->objective].metric,
-             job->overrun_step, job->resource, schedule->resource);
+             job->overrun_step, job->resource,
+             units_length(schedule->resource, job->resource),
+             schedule->resource);
 }
 
 /* A trial that has reported all of its resource has come to its end, even if it
@@ -267,15 +270,17 @@ enum job_event schedule_end_attempt(struct engine *engine, struct job *job,
 static void tell_of_lost_checkpoint(struct engine *engine,
                                     const struct job *job)
 {
+    const char *resource = engine->experiment->schedule.resource;
+
     engine_warn_once(
         engine, &engine->has_told_of_checkpoints,
         "trial %" PRId64 " %s at %" PRId64
-        " %s: it starts again from the beginning, and so does each "
+        " %.*s: it starts again from the beginning, and so does each "
         "trial without a checkpoint",
         job->number,
         job->was_cancelled ? "had no checkpoint when smtune stopped it"
                            : "saved no checkpoint",
-        job->paused_at, engine->experiment->schedule.resource);
+        job->paused_at, units_length(resource, job->paused_at), resource);
 }
 
 bool schedule_begin_attempt(struct engine *engine, struct job *job)
