@@ -163,6 +163,17 @@ def test_warns_of_what_no_shell_sees_in_env(smtune, write, value, found):
     assert [line for line, _, _, _ in told] == [7]
 
 
+@pytest.mark.parametrize("key, found", [
+    ("workdir: ~/w", "~/w"), ("workdir: $HOME/w", "$HOME"),
+    ("channels: {train: ~/data}", "~/data"),
+    ("files: [{path: ~/c.json, set: {a: 1}}]", "~/c.json")])
+def test_a_path_that_no_shell_reads(smtune, write, key, found):
+    (line, _, text, help), = warnings_of(smtune, write, GOOD + f"  {key}\n")
+    assert (line, text, help) == (
+        7, f"the path has '{found}' literally: no shell reads it",
+        "write the whole path")
+
+
 def test_a_script_in_a_list_has_a_shell(smtune, write):
     words = "[sh, -c, 'echo home=$HOME; echo loss=$1 | cat', x, '${{ lr }}']"
     text = GOOD.replace("./train --lr ${{ lr }}", words)

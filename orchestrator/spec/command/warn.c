@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "orchestrator/spec/command/shebang.h"
 
 /* Who reads a text. */
-enum reader { READER_SHELL, READER_COMMAND, READER_VARIABLE };
+enum reader { READER_SHELL, READER_COMMAND, READER_VARIABLE, READER_PATH };
 
 /* A walk over one text. What is found is at `at`, `length` bytes of it. */
 struct walk {
@@ -90,7 +91,11 @@ static bool check_name(struct walk *walk)
 static bool warn_of_shell(struct walk *walk, size_t length)
 {
     walk->length = length;
-    if (walk->reader == READER_VARIABLE)
+    if (walk->reader == READER_PATH)
+        diags_add(walk->warnings, place_of(walk), "write the whole path",
+                  "the path has '%.*s' literally: no shell reads it",
+                  (int)walk->length, walk->at);
+    else if (walk->reader == READER_VARIABLE)
         warn(walk, "write the value itself, or set the variable in 'shell'",
              ": no shell reads 'env'");
     else
@@ -157,7 +162,7 @@ static void check_text(struct walk *walk)
             walk->length = c == '\\' && walk->at[1] != '\0' ? 2 : 1;
             if (c == walk->quote)
                 walk->quote = 0;
-            else if (walk->quote == 0 && walk->reader != READER_VARIABLE &&
+            else if (walk->quote == 0 && walk->reader < READER_VARIABLE &&
                      (c == '\'' || c == '"'))
                 walk->quote = c;
         }
@@ -246,7 +251,7 @@ static void check_node(const struct command_text *command,
     if (node->text == NULL)
         return;
     check_text(&walk);
-    folder = reader != READER_VARIABLE ? find_folder(&walk) : NULL;
+    folder = reader < READER_VARIABLE ? find_folder(&walk) : NULL;
     if (folder != NULL)
         check_paths(&walk, folder);
     free(folder);
@@ -271,10 +276,35 @@ static bool is_foreign(const struct command_text *command)
     return script != NULL && shebang_is_in(script) && !shebang_is_shell(script);
 }
 
+static void check_items(const struct command_text *command,
+                        const struct conf_node *list, enum reader reader,
+                        struct diags *warnings)
+{
+    for (size_t i = 0; list != NULL && i < list->count; i++)
+        check_node(command, list->items[i], reader, warnings);
+}
+
+static void check_own_paths(const struct command_text *command,
+                            struct diags *warnings)
+{
+    static const char *const keys[] = {"path", "from"};
+    const struct conf_node *files = command->files;
+
+    if (command->workdir != NULL)
+        check_node(command, command->workdir, READER_PATH, warnings);
+    check_items(command, command->channels, READER_PATH, warnings);
+    for (size_t i = 0; files != NULL && i < files->count; i++)
+        for (size_t k = 0; k < ARRAY_LEN(keys); k++) {
+            const struct conf_node *path = conf_get(files->items[i], keys[k]);
+
+            if (path != NULL)
+                check_node(command, path, READER_PATH, warnings);
+        }
+}
+
 void command_warn(const struct command_text *command, struct diags *warnings)
 {
     const struct conf_node *node = command->node;
-    const struct conf_node *environment = command->environment;
 
     if (!is_foreign(command))
         check_node(command, node,
@@ -283,6 +313,6 @@ void command_warn(const struct command_text *command, struct diags *warnings)
         check_node(command, node->items[i],
                    runs_script(node, i) ? READER_SHELL : READER_COMMAND,
                    warnings);
-    for (size_t i = 0; environment != NULL && i < environment->count; i++)
-        check_node(command, environment->items[i], READER_VARIABLE, warnings);
+    check_items(command, command->environment, READER_VARIABLE, warnings);
+    check_own_paths(command, warnings);
 }

@@ -389,6 +389,8 @@ static void build_task(struct step_build *s)
 
     s->step->command = command != NULL ? command : shell;
     s->step->environment = conf_get(map, "env");
+    s->step->workdir = conf_get(map, "workdir");
+    s->step->channels = conf_get(map, "channels");
     s->step->container = conf_get(map, "container");
     s->step->resources = conf_get(map, "resources");
     s->task.allows_files = true;

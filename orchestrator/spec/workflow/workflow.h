@@ -143,9 +143,10 @@ struct step {
     struct job_spec task;
     const struct conf_node *command;     /* or `shell`, in the file; or NULL */
     const struct conf_node *environment; /* `env`, in the file; or NULL */
-    const struct conf_node *container;   /* in the file; or NULL */
-    const struct conf_node *resources;   /* likewise */
-    const char *executor;                /* a name of workflow->executors */
+    const struct conf_node *workdir, *channels; /* as these */
+    const struct conf_node *container;          /* in the file; or NULL */
+    const struct conf_node *resources;          /* likewise */
+    const char *executor; /* a name of workflow->executors */
     const struct output *outputs;
     size_t output_count;
     bool has_temps;             /* among its outputs */
