@@ -233,7 +233,7 @@ trial:
 
 
 def test_a_metric_of_another_name_is_told(smtune, experiment):
-    path = experiment(command="echo error=1 size=${{ x }}")
+    path = experiment(command="echo error=1 size=${{ x }}", parallel=1)
     result = smtune("run", path)
     assert result.returncode == 6
     text = "no value of 'loss' in its output (found: error, size)"
