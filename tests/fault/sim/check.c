@@ -339,8 +339,10 @@ void check_history(const struct history *history)
     check_schedule(history, &record);
     check_links(history, &record);
     check_checkpoints(history, &record);
-    if (history->scenario.step_count > 0)
+    if (history->scenario.step_count > 0) {
         check_flow(history, &record);
+        check_temps(history, &record);
+    }
     record_clear(&record);
     check_store(history);
 }

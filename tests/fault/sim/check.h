@@ -38,6 +38,10 @@ void check_checkpoints(const struct history *history,
  * it might, and its steps ended as their copies did. */
 void check_flow(const struct history *history, const struct record *record);
 
+/* check_temps.c: temporary outputs were removed when no step could need them
+ * any more, and only then; and the record says so. */
+void check_temps(const struct history *history, const struct record *record);
+
 /* check_store.c: the settings are those that the search gives without any
  * crash, the record proves them (and the steps of a workflow), and its tables
  * are what its events say. Here the engine's own proofs are on trial, too. */

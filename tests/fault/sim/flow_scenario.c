@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "tests/fault/sim/scenario.h"
+#include "tests/fault/sim/temps.h"
 
 /* Mostly on one or two that stand shortly before. */
 static uint32_t draw_needs(struct rng *rng, int step)
@@ -159,10 +160,15 @@ static void add_step(const struct scenario *scenario, int index,
         buf_printf(text, "    repeat: {max: %d}\n", SCENARIO_ROUNDS);
     if (step->chain.max > 0)
         add_chain(scenario, &step->chain, text);
+    if (step->has_temp)
+        buf_add_string(text,
+                       "    env: {" TEMPS_VARIABLE ": '${{ dir }}/temp'}\n"
+                       "    outputs: {temp: {path: '${{ dir }}/temp', temp: "
+                       "true}}\n");
 }
 
 void scenario_draw_flow(struct scenario *scenario, struct rng *rng,
-                        struct buf *text)
+                        struct rng *temps, struct buf *text)
 {
     int64_t count = rng_magnitude(rng, 1, SCENARIO_MAX_STEPS);
 
@@ -181,6 +187,8 @@ void scenario_draw_flow(struct scenario *scenario, struct rng *rng,
     buf_add_string(text, "steps:\n");
     while (scenario->step_count < count) {
         draw_step(scenario, rng);
+        scenario->steps[scenario->step_count - 1].has_temp =
+            rng_percent(temps, 60);
         add_step(scenario, scenario->step_count - 1, text);
     }
 }

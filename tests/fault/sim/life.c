@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "tests/fault/sim/checkpoint.h"
 #include "tests/fault/sim/fate.h"
+#include "tests/fault/sim/temps.h"
 
 /* The life of an attempt: it begins, writes its log, ends, and the engine is
  * told. */
@@ -128,6 +129,8 @@ static void on_end(void *user)
     checkpoint_leave(attempt, fate_level(attempt, &attempt->site->habits,
                                          attempt->site->world->seed));
     life_finish(attempt);
+    if (attempt->end.cause == CAUSE_OK)
+        temps_leave(attempt);
     attempt->has_exit = attempt->end.cause != CAUSE_LOST;
     world_trace("attempt %" PRId64 ": ends (%s)", attempt->id,
                 attempt_cause_names[attempt->end.cause]);

@@ -121,6 +121,7 @@ static void on_job(struct record *record, sqlite3_stmt *statement)
         .round = sqlite3_column_int64(statement, 10),
         .parent = sqlite3_column_int64(statement, 11),
         .seen = sqlite3_column_int64(statement, 12),
+        .are_temps_removed = sqlite3_column_int64(statement, 13) != 0,
     };
     copy_word(job->state, statement, 2);
     copy_word(job->cause, statement, 3);
@@ -241,7 +242,8 @@ void record_read(struct record *record, bool is_thorough)
               "SELECT id, number, state, cause, told, same_as,"
               " (SELECT value FROM job_value WHERE job_id = id AND idx = 0),"
               " (SELECT value FROM job_value WHERE job_id = id AND idx = 1),"
-              " ifnull(step, -1), copy, round, parent, seen"
+              " ifnull(step, -1), copy, round, parent, seen,"
+              " temps_removed_ms"
               " FROM job ORDER BY number",
               on_job, record);
     read_rows(db,

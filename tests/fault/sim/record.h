@@ -20,6 +20,7 @@ struct record_job {
     int64_t parent;               /* of which it is a clone; 0: of none */
     int64_t seen;                 /* how much was told when it was suggested */
     double values[RECORD_VALUES]; /* NaN: none */
+    bool are_temps_removed;
 };
 
 struct record_attempt {

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 
-enum { STREAM_SCENARIO = 3, STREAM_KIND = 4 };
+enum { STREAM_SCENARIO = 3, STREAM_KIND = 4, STREAM_TEMPS = 7 };
 
 /* As often as each is to be drawn: what learns costs more time. */
 static const struct {
@@ -238,13 +238,14 @@ static int draw_saves(const struct scenario *scenario, struct rng *rng)
 void scenario_draw(struct scenario *scenario, uint64_t seed)
 {
     struct buf text = BUF_INIT;
-    struct rng rng, kind;
+    struct rng rng, kind, temps;
 
     *scenario = (struct scenario){.text = NULL};
     rng_init(&rng, seed, 0, STREAM_SCENARIO);
     rng_init(&kind, seed, 0, STREAM_KIND);
+    rng_init(&temps, seed, 0, STREAM_TEMPS);
     if (rng_percent(&kind, 30))
-        scenario_draw_flow(scenario, &rng, &text);
+        scenario_draw_flow(scenario, &rng, &temps, &text);
     else
         draw_experiment(scenario, &rng, &text);
     draw_habits(&scenario->habits, &rng);

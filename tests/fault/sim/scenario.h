@@ -57,6 +57,7 @@ struct scenario_step {
     int condition;            /* a step of which one copy must have succeeded;
                                  -1: none */
     bool is_always, may_fail, repeats;
+    bool has_temp;                  /* a temporary output */
     int64_t claims[SCENARIO_POOLS]; /* what each copy takes; 0: nothing */
 };
 
@@ -98,7 +99,7 @@ struct scenario {
 void scenario_draw(struct scenario *scenario, uint64_t seed);
 /* The file of a workflow, and what the checks have to know of it. */
 void scenario_draw_flow(struct scenario *scenario, struct rng *rng,
-                        struct buf *text);
+                        struct rng *temps, struct buf *text);
 /* `resources` and `retry` of whatever runs. */
 void scenario_draw_task(struct scenario *scenario, struct rng *rng,
                         struct buf *text);

@@ -12,6 +12,7 @@
 #include "tests/fault/sim/fate.h"
 #include "tests/fault/sim/folders.h"
 #include "tests/fault/sim/record.h"
+#include "tests/fault/sim/temps.h"
 
 /* -- Engines --------------------------------------------------------------*/
 
@@ -36,6 +37,7 @@ void site_destroy(struct site *site)
         free(attempt->setting);
         free(attempt->log);
         free(attempt->checkpoints);
+        free(attempt->temp);
         free(attempt);
     }
     free(site);
@@ -145,6 +147,7 @@ void site_start(struct site *site, const struct attempt_spec *spec)
     attempt->handed_wall_offset_ms = site->world->wall_offset_ms;
     attempt->handed_engine = site->engine;
     fate_draw(attempt, &site->habits, spec, site->world->seed);
+    temps_read(attempt, spec);
     life_begin_queued(site);
 }
 

@@ -60,10 +60,12 @@ struct site_attempt {
     struct attempt_exit end;
     double values[SITE_METRICS];
     char *directory, *setting, *log;
-    char *checkpoints;   /* of its trial, or its job; NULL: it keeps none */
-    bool saves;          /* leaves one of its own */
-    int64_t level;       /* epochs that are done by its checkpoint */
-    int64_t steps;       /* up to which it speaks */
+    char *checkpoints; /* of its trial, or its job; NULL: it keeps none */
+    bool saves;        /* leaves one of its own */
+    char *temp;        /* the temporary output that it makes; NULL: none */
+    int64_t made_ms, removed_ms; /* it was there, in the world's time; 0: not */
+    int64_t level;               /* epochs that are done by its checkpoint */
+    int64_t steps;               /* up to which it speaks */
     int64_t found, held; /* the attempt whose checkpoint it began with; and
                             whose it has left; 0: none */
     size_t log_length, log_written;
