@@ -36,6 +36,19 @@ struct attached {
     struct status_json last;   /* the run's end, once it has come */
 };
 
+/* What it points to is in it, wherever it is. */
+static void keep_status(struct attached *attached,
+                        const struct status_json *line)
+{
+    struct status_json *status = &attached->status;
+
+    status_json_clear(status);
+    *status = *line;
+    status->status.tally = &status->tally;
+    if (status->status.steps != NULL)
+        status->status.steps = &status->steps;
+}
+
 static int show_line(struct attached *attached, const char *text, size_t length,
                      struct err *err)
 {
@@ -48,9 +61,7 @@ static int show_line(struct attached *attached, const char *text, size_t length,
         return -1;
     }
     if (strcmp(line.event, "status") == 0) {
-        status_json_clear(&attached->status);
-        attached->status = line;
-        attached->status.status.tally = &attached->status.tally;
+        keep_status(attached, &line);
         watcher_tick(attached->watcher, &attached->status.status);
     } else if (strcmp(line.event, "ended") == 0) {
         attached->last = line;

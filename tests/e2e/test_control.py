@@ -193,6 +193,23 @@ def test_attach_shows_what_run_shows(smtune, experiment):
     assert result.returncode == 0 and "best trials:" in result.stdout
 
 
+def test_attach_counts_the_steps_of_a_workflow(smtune, workflow):
+    path = workflow("""
+        a: {shell: "while [ ! -e go ]; do sleep 0.02; done"}
+        b: {needs: a, command: "true"}
+        """)
+    smtune.ok("run", path, "--detach")
+    attached = smtune.start("attach", "flow")
+    wait_until(lambda: any(
+        "attach flow" in command and
+        any("socket:" in file for file in open_files(pid))
+        for pid, command in smtune.left_behind().items()))
+    go(smtune)
+    _, err = attached.communicate(timeout=60)
+    assert "a succeeded" in err and "/2 steps)" in err
+    assert "(0 steps)" not in err
+
+
 def subscribers(smtune):
     """Processes that are attached: they look for signals from the engine's
     answer on."""
