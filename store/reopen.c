@@ -146,19 +146,21 @@ int store_reopen_job(struct store *store, int64_t job, const char *state,
     return result;
 }
 
-int store_ask_cancel(struct store *store, int64_t run, int64_t job,
-                     int64_t time_ms, struct err *err)
+int store_ask_cancel(struct store *store, const struct cancel_request *request,
+                     struct err *err)
 {
     struct buf *detail;
 
-    if (store_change(store, ASK_CANCEL, VALUES(value_int(job)), err) < 0)
+    if (store_change(store, ASK_CANCEL,
+                     VALUES(value_int(request->job), value_int(request->asker)),
+                     err) < 0)
         return -1;
     detail = detail_start(store);
-    detail_int(detail, "cancel_asked", 1);
+    detail_int(detail, "cancel_asked", request->asker);
     return event_add(store,
-                     &(struct event){.run = run,
-                                     .job = job,
-                                     .time_ms = time_ms,
+                     &(struct event){.run = request->run,
+                                     .job = request->job,
+                                     .time_ms = request->time_ms,
                                      .event = "cancel_asked",
                                      .detail = detail_end(detail)},
                      err);

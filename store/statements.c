@@ -87,7 +87,7 @@ static const char *const texts[STATEMENT_COUNT] = {
                    " WHERE id = ?1",
     [SET_TEMPS_REMOVED] =
         "UPDATE job SET temps_removed_ms = ?3 WHERE id = ?1 AND run_id = ?2",
-    [ASK_CANCEL] = "UPDATE job SET cancel_asked = 1 WHERE id = ?1",
+    [ASK_CANCEL] = "UPDATE job SET cancel_asked = ?2 WHERE id = ?1",
     [INSERT_SUPERSEDED_RESULT] =
         INSERT_ROW_OF_RUN("superseded_result", SUPERSEDED_COLUMNS),
     [DELETE_JOB_VALUES] = "DELETE FROM job_value WHERE job_id = ?1",

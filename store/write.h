@@ -193,9 +193,21 @@ int store_set_temps_removed(struct store *store,
 int store_is_shared(struct store *store, int64_t run, int64_t job,
                     struct err *err);
 
-/* Its user ends the job alone. Event "cancel_asked". */
-int store_ask_cancel(struct store *store, int64_t run, int64_t job,
-                     int64_t time_ms, struct err *err);
+/* Who ends a job alone, in its column cancel_asked (0: nobody). */
+enum cancel_asker {
+    CANCEL_BY_USER = 1,
+    CANCEL_BY_STEP = 2 /* of which too many copies have failed */
+};
+
+struct cancel_request {
+    int64_t run, job;
+    enum cancel_asker asker;
+    int64_t time_ms;
+};
+
+/* The job is to end alone. Event "cancel_asked". */
+int store_ask_cancel(struct store *store, const struct cancel_request *request,
+                     struct err *err);
 
 /* What a job had reached on its way, and what its schedule decided. */
 struct observation_new {

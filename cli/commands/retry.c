@@ -173,7 +173,8 @@ const struct cmd cmd_retry = {
                "second round STEP#2, or a number. A step with several "
                "copies means its failed copies. All steps that depend on "
                "the step run again after it. --failed includes jobs that "
-               "the end of the time budget stopped.",
+               "the end of the time budget stopped, or their step (fail_fast: "
+               "kill).",
     .examples = "smtune retry mnist 7 12\n"
                 "smtune retry mnist --failed    # after you fix the cause\n"
                 "smtune retry mnist 3 --force   # although it succeeded\n"

@@ -21,7 +21,8 @@ static void end_idle(struct engine *engine, struct job *job)
 {
     job->again[0] = '\0';
     job->end = (struct attempt_exit){.cause = CAUSE_CANCELLED, .exit_code = -1};
-    snprintf(job->end.text, sizeof(job->end.text), "stopped by its user");
+    snprintf(job->end.text, sizeof(job->end.text), "stopped by its %s",
+             job->is_ended_by_step ? "step" : "user");
     TAILQ_INSERT_TAIL(&engine->queues.settled, job, link);
     if (!engine_change_trial(engine, job, EVENT_CANCELLED, NULL))
         return;

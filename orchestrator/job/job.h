@@ -106,6 +106,7 @@ struct job {
     int64_t started_ms;
     int64_t ran_ms; /* all of its attempts that have ended, together */
     enum job_wish wish;
+    bool is_ended_by_step; /* WISH_CANCEL is of its step, not of its user */
     bool has_ended; /* `end` holds; its files may not be read to the end yet */
     bool has_more;  /* to be read at once */
     bool is_new_best;

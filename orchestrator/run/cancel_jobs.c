@@ -59,7 +59,13 @@ int cancel_jobs(struct store *store, int64_t run, const int64_t *numbers,
     if (result == 0 && is_own)
         result = store_begin(store, err);
     for (size_t i = 0; i < count && result == 0; i++)
-        result = store_ask_cancel(store, run, jobs[i], clock_wall_ms(), err);
+        result = store_ask_cancel(
+            store,
+            &(struct cancel_request){.run = run,
+                                     .job = jobs[i],
+                                     .asker = CANCEL_BY_USER,
+                                     .time_ms = clock_wall_ms()},
+            err);
     if (result == 0 && is_own)
         result = store_commit(store, err);
     if (is_own && store_in_transaction(store))

@@ -76,6 +76,15 @@ static int on_stopped(void *user, const struct trial_row *row)
     return 0;
 }
 
+/* By its step, of which too many copies had failed (`fail_fast: kill`). Whom
+ * its user ended stays so. */
+static int on_cancelled(void *user, const struct trial_row *row)
+{
+    if (row->cancel_asked == CANCEL_BY_STEP)
+        add(user, row, JOB_CANCELLED);
+    return 0;
+}
+
 static int find_all(struct finding *finding, struct store *store, int64_t run)
 {
     const struct reopen_request *request = finding->request;
@@ -97,6 +106,10 @@ static int find_all(struct finding *finding, struct store *store, int64_t run)
     query.number = 0;
     query.state = job_state_names[JOB_FAILED];
     if (store_each_trial(store, &query, on_failed, finding, finding->err) != 0)
+        return -1;
+    query.state = job_state_names[JOB_CANCELLED];
+    if (store_each_trial(store, &query, on_cancelled, finding, finding->err) !=
+        0)
         return -1;
     query.state = job_state_names[JOB_STOPPED];
     return store_each_trial(store, &query, on_stopped, finding, finding->err) <

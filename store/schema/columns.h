@@ -129,7 +129,7 @@ enum stored_as {
     X(JOB_CELL_CACHED_FROM, cached_from, INT, cached_from)                     \
     X(JOB_CELL_COMMENT, comment, TEXT_OR_NULL, comment)                        \
     X(JOB_CELL_TAGS, tags, TEXT_OR_NULL, tags) /* a sorted JSON list */        \
-    X(JOB_CELL_CANCEL_ASKED, cancel_asked, FLAG, is_cancel_asked)              \
+    X(JOB_CELL_CANCEL_ASKED, cancel_asked, INT, cancel_asked)                  \
     /* When its temporary outputs were removed; 0: not yet. */                 \
     X(JOB_CELL_TEMPS_REMOVED_MS, temps_removed_ms, INT, temps_removed_ms)
 

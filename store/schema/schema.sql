@@ -168,7 +168,8 @@ CREATE TABLE job (
     -- What people noted of it, and its tags, as in run.
     comment TEXT,
     tags TEXT,
-    -- 1 where its user ends it alone, as soon as that can be. NULL: no.
+    -- It ends alone, as soon as that can be: 1 by its user, 2 by its step, of
+    -- which too many copies have failed. NULL: no.
     cancel_asked INTEGER,
     -- When its outputs with `temp: true` were removed. NULL: they were not.
     temps_removed_ms INTEGER,

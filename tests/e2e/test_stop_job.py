@@ -25,6 +25,12 @@ def go(smtune):
     (smtune.directory / "go").touch()
 
 
+def then(smtune, job):
+    """What became of the job after its only attempt."""
+    attempt, = smtune.json("why", "flow", job)["attempts"]
+    return attempt["then"]
+
+
 def proved(smtune, run):
     smtune.ok("fsck")
     smtune.ok("replay", run)
@@ -112,9 +118,23 @@ def test_a_copy_of_a_step_by_its_name(smtune, write):
     go(smtune)
     assert engine.wait(30) == 0
     assert smtune.states("flow") == ["succeeded", "cancelled", "succeeded"]
-    then, = [a["then"] for a in smtune.json("why", "flow", "a[1]")["attempts"]]
-    assert "stopped by smtune: it is over" == then
+    assert then(smtune, "a[1]") == "stopped by its user: it is over"
     proved(smtune, "flow")
+
+
+def test_a_copy_that_has_not_started(smtune, workflow):
+    engine = smtune.start("run", workflow("""
+        a:
+          matrix: {i: [1, 2]}
+          parallel: 1
+          shell: "touch on.$SMTUNE_JOB; while [ ! -e go ]; do sleep 0.02; done"
+        """))
+    on(smtune, 1)
+    result = smtune("stop", "flow", "--job", "a[1]")
+    assert result.returncode == 4
+    assert "copy 1 of step 'a' has not started" in result.stderr
+    go(smtune)
+    assert engine.wait(30) == 0
 
 
 def test_without_an_engine_it_is_recorded(smtune, experiment):
@@ -175,6 +195,66 @@ def test_the_copies_of_a_step_that_has_failed(smtune, write, retry):
     states = {s["name"]: s["state"] for s in smtune.json("status", "flow")["steps"]}
     assert states == {"a": "failed", "b": "succeeded"}
     proved(smtune, "flow")
+
+
+@pytest.mark.parametrize("engine", [["retry", "flow", "--failed"],
+                                    ["run", "w.yaml", "--failed"]])
+def test_retry_failed_starts_them_again(smtune, write, engine):
+    """Their user ended none of them."""
+    path = write("w.yaml", """\
+        version: 1
+        name: flow
+        parallel: 4
+        steps:
+          a:
+            matrix: {i: [1, 2, 3, 4]}
+            parallel: 3
+            shell: |
+              touch on.$SMTUNE_JOB
+              test -e go && exit 0
+              while [ ! -e on.3 ]; do sleep 0.02; done
+              test ${{ i }} = 1 || sleep 600
+              exit 1
+            fail_fast: kill
+          b: {needs: a, command: "true"}
+        """)
+    assert smtune("run", path, timeout=60).returncode == 1
+    assert smtune.states("flow") == ["failed", "cancelled", "cancelled"]
+    assert then(smtune, "a[1]") == \
+        "stopped by its step (fail_fast: kill): it is over"
+    assert {"rule": "fail_fast", "line": 14, "text": "kill"} in \
+        smtune.json("why", "flow", "a")["rules"]
+    go(smtune)
+    smtune.ok(*engine)
+    assert smtune.states("flow") == ["succeeded"] * 5
+    proved(smtune, "flow")
+
+
+def test_retry_failed_leaves_what_its_user_stopped(smtune, write):
+    path = write("w.yaml", """\
+        version: 1
+        name: flow
+        parallel: 4
+        steps:
+          a:
+            matrix: {i: [1, 2, 3]}
+            shell: |
+              touch on.$SMTUNE_JOB
+              while [ ! -e go ]; do sleep 0.02; done
+              test ${{ i }} = 1 && exit 1
+              sleep 600
+            fail_fast: kill
+            success_if: 2
+        """)
+    running = smtune.start("run", path)
+    on(smtune, 1, 2, 3)
+    smtune.ok("stop", "flow", "--job", "a[1]")
+    go(smtune)
+    assert running.wait(30) == 1
+    assert smtune.states("flow") == ["failed", "cancelled", "cancelled"]
+    assert smtune("retry", "flow", "--failed").returncode == 1
+    assert len(smtune.json("show", "flow", "a[2]")["attempts"]) == 2
+    assert len(smtune.json("show", "flow", "a[1]")["attempts"]) == 1
 
 
 def test_as_long_as_it_may_succeed_its_copies_run(smtune, write):

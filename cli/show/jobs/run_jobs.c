@@ -230,6 +230,10 @@ static int check_found(const struct run_steps *steps,
                        "step '%s' has no copy %" PRId64 " (it has %" PRId64
                        ", from 0)",
                        line->name, search->wanted.copy, line->copies);
+    if (line->state == FLOW_ACTIVE && search->wanted.copy >= 0)
+        return err_set(err, ERR_NOT_FOUND,
+                       "copy %" PRId64 " of step '%s' has not started",
+                       search->wanted.copy, line->name);
     return no_job_yet(steps, search->step, err);
 }
 

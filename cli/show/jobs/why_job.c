@@ -31,7 +31,8 @@ struct why {
     struct run_steps steps;
     struct conf_doc *file; /* NULL: cannot be read */
     struct err *err;
-    struct run_job job; /* id 0: the step as a whole */
+    struct run_job job;   /* id 0: the step as a whole */
+    int64_t cancel_asked; /* of the job: enum cancel_asker, 0: by nobody */
 };
 
 static const struct step_line *line_of(const struct why *why)
@@ -213,10 +214,11 @@ static int add_step_head(const struct why *why)
 
 static int add_job_head(void *user, const struct trial_row *job)
 {
-    const struct why *why = user;
+    struct why *why = user;
     struct buf name = BUF_INIT, reason = BUF_INIT;
     int status;
 
+    why->cancel_asked = job->cancel_asked;
     run_jobs_print_name(&why->steps.list, job, &name);
     status = place_print_queue(why->view, job->job, &reason, why->err);
     if (status == 0 && reason.length == 0)
@@ -258,8 +260,10 @@ static const char *file_text(const struct why *why, const char *key)
 
 static int add_rules(const struct why *why)
 {
-    static const char *const keys[] = {"if",       "success_if", "may_fail",
-                                       "parallel", "timeout",    "cache"};
+    static const char *const keys[] = {
+        "if",       "success_if", "may_fail", "fail_fast",
+        "parallel", "timeout",    "cache",
+    };
     const struct flow_step *flow = flow_of(why);
     int status = 0;
 
@@ -350,20 +354,33 @@ struct consequence {
     int line;
 };
 
-/* Without a retry rule. counts: this end included. */
-static void describe_unruled(const struct attempt_row *attempt,
-                             const struct free_starts *counts, bool again,
+/* Who ended the job. */
+static const char *canceller(const struct why *why)
+{
+    switch (why->cancel_asked) {
+    case CANCEL_BY_USER:
+        return "stopped by its user";
+    case CANCEL_BY_STEP:
+        return "stopped by its step (fail_fast: kill)";
+    default:
+        return "stopped by smtune";
+    }
+}
+
+/* Without a retry rule. */
+static void describe_unruled(const struct attempts *attempts,
+                             const struct attempt_row *attempt, bool again,
                              struct buf *out)
 {
     struct attempt_exit exit;
 
     if (links_read_exit(attempt, &exit) != 0)
         return;
-    retry_print_free(&exit, counts, out);
+    retry_print_free(&exit, &attempts->free_starts, out); /* it is counted */
     if (out->length == 0 && exit.is_outside)
         buf_add_string(out, "cancelled outside smtune");
     else if (out->length == 0 && exit.cause == CAUSE_CANCELLED)
-        buf_add_string(out, "stopped by smtune");
+        buf_add_string(out, canceller(attempts->why));
     if (out->length > 0)
         buf_add_string(out, ": ");
     buf_add_string(out, again ? "started again, which used no retry"
@@ -390,7 +407,7 @@ static void follow_rule(const struct attempts *attempts,
     bool is_own = step == NULL || rule < (int64_t)step->task.retry_count;
 
     if (attempt->rule < 0) {
-        describe_unruled(attempt, &attempts->free_starts, again, &then->text);
+        describe_unruled(attempts, attempt, again, &then->text);
         return;
     }
     if (rule < 0) {

@@ -13,12 +13,17 @@ static bool ask(struct engine *engine, struct job *job, int64_t step)
     if (job->step != step || job->wish != WISH_NONE || job->has_ended)
         return false;
     if (!engine_begin(engine) ||
-        store_ask_cancel(engine->store, engine->run->id, job->id,
-                         clock_wall_ms(), &err) != 0) {
+        store_ask_cancel(engine->store,
+                         &(struct cancel_request){.run = engine->run->id,
+                                                  .job = job->id,
+                                                  .asker = CANCEL_BY_STEP,
+                                                  .time_ms = clock_wall_ms()},
+                         &err) != 0) {
         engine_break(engine, &err);
         return false;
     }
     job->wish = WISH_CANCEL;
+    job->is_ended_by_step = true;
     return true;
 }
 

@@ -11,8 +11,8 @@
         &(engine)->queues.committed, &(engine)->queues.prepared
 
 /* In the open transaction: all jobs of a step are to end (`fail_fast: kill`),
- * which is recorded as if their user had asked for it. They do after the
- * commit. */
+ * which is recorded as if their user had asked for it, with the step as the
+ * asker. They do after the commit. */
 void engine_cancel_step(struct engine *engine, int64_t step);
 
 #endif

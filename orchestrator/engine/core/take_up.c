@@ -58,9 +58,10 @@ static void place(struct taking_up *taking_up, struct job *job,
 static void take_up_cancel(struct engine *engine, struct job *job,
                            const struct trial_row *row)
 {
-    if (!row->is_cancel_asked)
+    if (row->cancel_asked == 0)
         return;
     job->wish = WISH_CANCEL;
+    job->is_ended_by_step = row->cancel_asked == CANCEL_BY_STEP;
     engine->queues.cancel_count++;
 }
 
