@@ -57,6 +57,24 @@ void experiment_build_name(struct build *build, const struct conf_node *root,
         name != NULL ? name : default_name(build->file, kind);
 }
 
+/* "minimize loss" in one text would be the name of a metric. */
+static void refuse_goal_in_name(struct build *build,
+                                const struct conf_node *metric)
+{
+    size_t length = strcspn(metric->text, " ");
+    char *help;
+
+    if (length != strlen("minimize") || metric->text[length] == '\0' ||
+        (strncmp(metric->text, "minimize", length) != 0 &&
+         strncmp(metric->text, "maximize", length) != 0))
+        return;
+    help = mem_printf("write {metric: %s, goal: %.*s}",
+                      metric->text + length + 1, (int)length, metric->text);
+    diags_add(build->diags, metric->place, help,
+              "'%s' has a goal in the name of a metric", metric->text);
+    free(help);
+}
+
 static void add_objective(struct build *build, const struct conf_node *node)
 {
     struct experiment *experiment = build->experiment;
@@ -68,6 +86,7 @@ static void add_objective(struct build *build, const struct conf_node *node)
     if (metric == NULL || metric->type != CONF_TEXT)
         return;
     build_check_metric_name(build, metric);
+    refuse_goal_in_name(build, metric);
     for (size_t i = 0; i < experiment->objective_count; i++)
         if (strcmp(experiment->objectives[i].metric, metric->text) == 0)
             diags_add(build->diags, metric->place, NULL,
