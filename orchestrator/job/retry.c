@@ -155,7 +155,34 @@ struct growth {
     double factor;
     int64_t cap;     /* 0: none */
     int64_t machine; /* has so many; 0: that bounds nothing */
+    int64_t parts;   /* that share it evenly; 0: it is not shared */
+    int64_t ranks;   /* that share it, or several of them one; 0: none */
 };
+
+static bool is_even(const struct growth *growth, int64_t value)
+{
+    if (growth->parts > 1 && value % growth->parts != 0)
+        return false;
+    return growth->ranks <= 1 || value % growth->ranks == 0 ||
+           growth->ranks % value == 0;
+}
+
+/* To the next value that can be shared as the old one was. */
+static void even_out(struct growth *growth, int64_t old)
+{
+    int64_t most = COUNT_MAX;
+
+    if (!is_even(growth, old))
+        return;
+    if (growth->cap > 0 && growth->cap < most)
+        most = growth->cap;
+    if (growth->machine > 0 && growth->machine < most)
+        most = growth->machine;
+    while (growth->value < most && !is_even(growth, growth->value))
+        growth->value++;
+    while (growth->value > old && !is_even(growth, growth->value))
+        growth->value--;
+}
 
 /* What bounded it, or "". */
 static const char *grow(struct growth *growth)
@@ -175,6 +202,7 @@ static const char *grow(struct growth *growth)
     }
     if (growth->value < old)
         growth->value = old;
+    even_out(growth, old);
     return bound;
 }
 
@@ -243,13 +271,17 @@ void retry_scale(const struct retry_rule *rule,
     scale_slots(&resources->cpus,
                 (struct growth){.factor = scale->cpus,
                                 .cap = cap->cpus,
-                                .machine = machine->cpus},
+                                .machine = machine->cpus,
+                                .parts = resources->tasks},
                 "CPU", text);
-    scale_slots(&resources->gpus,
-                (struct growth){.factor = scale->gpus,
-                                .cap = cap->gpus,
-                                .machine = machine->gpus},
-                "GPU", text);
+    scale_slots(
+        &resources->gpus,
+        (struct growth){.factor = scale->gpus,
+                        .cap = cap->gpus,
+                        .machine = machine->gpus,
+                        .parts = resources->nodes,
+                        .ranks = resources->splits_gpus ? resources->tasks : 0},
+        "GPU", text);
     scale_memory(
         &resources->memory_bytes,
         (struct growth){.factor = scale->memory, .cap = cap->memory_bytes},

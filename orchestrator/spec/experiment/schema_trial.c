@@ -37,8 +37,8 @@ static const struct schema_key scale_keys[] = {
         .type = SCHEMA_NUMBER,
         .min = 1,
         .max = 1000,
-        .doc = "For `resources.cpus`, rounded up, and never more than the "
-               "machine has.",
+        .doc = "For `resources.cpus`, rounded up to what the ranks of the "
+               "trial can share evenly, and never more than the machine has.",
         .example = "2",
     },
     {
@@ -46,7 +46,8 @@ static const struct schema_key scale_keys[] = {
         .type = SCHEMA_NUMBER,
         .min = 1,
         .max = 1000,
-        .doc = "For `resources.gpus`, rounded up, and never more than the "
+        .doc = "For `resources.gpus`, rounded up to what the nodes and ranks "
+               "of the trial can share evenly, and never more than the "
                "machine has.",
         .example = "2",
     },

@@ -283,6 +283,54 @@ static void test_retry__scales_up_to_the_machine(void **state)
     scale(&rule, &has, "6 CPUs (the cap), 2 GPUs (all of the machine)");
 }
 
+static void test_retry__scales_to_what_ranks_can_share(void **state)
+{
+    static const struct {
+        struct resources has;
+        struct resource_scale scale;
+        struct resources cap;
+        int cpus, gpus; /* then */
+    } cases[] = {
+        /* each rank as many CPUs, each node as many GPUs */
+        {{.nodes = 1, .tasks = 4, .cpus = 4}, {.cpus = 1.5}, {0}, 8, 0},
+        {{.nodes = 2, .tasks = 2, .gpus = 2}, {.gpus = 1.5}, {0}, 0, 4},
+        {{.nodes = 2, .tasks = 4, .cpus = 8, .gpus = 4},
+         {.cpus = 1.1, .gpus = 1.1},
+         {0},
+         12,
+         6},
+        /* each rank its own GPUs, or several of them one */
+        {{.nodes = 1, .tasks = 2, .gpus = 2, .splits_gpus = true},
+         {.gpus = 1.5},
+         {0},
+         0,
+         4},
+        {{.nodes = 1, .tasks = 4, .gpus = 2, .splits_gpus = true},
+         {.gpus = 1.5},
+         {0},
+         0,
+         4},
+        /* below the cap, and never less than before */
+        {{.nodes = 1, .tasks = 4, .cpus = 8}, {.cpus = 2}, {.cpus = 15}, 12, 0},
+        {{.nodes = 1, .tasks = 4, .cpus = 8}, {.cpus = 2}, {.cpus = 9}, 8, 0},
+        /* what was not even stays as it is asked for */
+        {{.nodes = 1, .tasks = 2, .cpus = 3}, {.cpus = 1.5}, {0}, 5, 0},
+    };
+    static const struct retry_machine any = {0, 0};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct retry_rule rule = {.scale = cases[i].scale, .cap = cases[i].cap};
+        struct resources has = cases[i].has;
+        struct buf text = BUF_INIT;
+
+        retry_scale(&rule, &any, &has, &text);
+        buf_clear(&text);
+        if (has.cpus != cases[i].cpus || has.gpus != cases[i].gpus)
+            fail_msg("case %zu: %d CPUs, %d GPUs", i, has.cpus, has.gpus);
+    }
+}
+
 static void test_retry__scales_none_beyond_a_cap_of_one(void **state)
 {
     struct retry_rule rule = {.scale = {.cpus = 2, .gpus = 2},
@@ -361,6 +409,7 @@ int main(void)
         cmocka_unit_test(test_retry__a_regex_that_explodes_is_given_up),
         cmocka_unit_test(test_retry__scales_up_to_the_cap),
         cmocka_unit_test(test_retry__scales_up_to_the_machine),
+        cmocka_unit_test(test_retry__scales_to_what_ranks_can_share),
         cmocka_unit_test(test_retry__scales_none_beyond_a_cap_of_one),
         cmocka_unit_test(test_retry__scales_nothing_that_is_not_there),
         cmocka_unit_test(test_retry__scaling_ends_somewhere),
