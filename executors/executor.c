@@ -83,6 +83,15 @@ int executor_gpus(const struct executor *executor)
     return executor->type->gpus(executor);
 }
 
+int executor_check(const struct executor_options *options,
+                   const struct attempt_spec *spec, struct err *err)
+{
+    const struct executor_type *type = find_type(options->name);
+
+    return type != NULL && type->check != NULL ? type->check(options, spec, err)
+                                               : 0;
+}
+
 int executor_preview(const struct executor_options *options,
                      const struct attempt_spec *spec, const char *folder,
                      struct buf *out, struct err *err)

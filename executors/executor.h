@@ -297,6 +297,12 @@ bool executor_has_reserves(const struct executor *executor);
 int executor_cpus(const struct executor *executor);
 int executor_gpus(const struct executor *executor);
 
+/* Whether the executor could ever run the attempt, as far as the two themselves
+ * say. -1 with ERR_FAILED, which says why not: "needs 4 CPUs, a pilot has 2".
+ */
+int executor_check(const struct executor_options *options,
+                   const struct attempt_spec *spec, struct err *err);
+
 /*
  * Appends what would be submitted for the attempt, as a shell's script.
  * `folder` is where the executor would keep its files. ERR_USAGE where the

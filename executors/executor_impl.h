@@ -6,8 +6,8 @@
 
 /*
  * What an executor implements; only the files of executors/ include this.
- * No slot but `preview` may be NULL. None calls an event: events come from the
- * loop.
+ * No slot but `check` and `preview` may be NULL. None calls an event: events
+ * come from the loop.
  */
 struct executor_type {
     const char *name;
@@ -34,6 +34,9 @@ struct executor_type {
     void (*avoid)(struct executor *executor, const char *const *nodes);
     int (*cpus)(const struct executor *executor);
     int (*gpus)(const struct executor *executor);
+    /* NULL: nothing is known before it starts one. */
+    int (*check)(const struct executor_options *options,
+                 const struct attempt_spec *spec, struct err *err);
     /* NULL: it submits nothing. */
     int (*preview)(const struct executor_options *options,
                    const struct attempt_spec *spec, const char *folder,

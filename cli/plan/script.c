@@ -180,6 +180,9 @@ static int add_script(struct scripts *scripts, const struct script *script,
         executor.slurm = &slurm;
     }
     result = executor_preview(&executor, &spec, folder, &text, err);
+    if (result != 0)
+        err_prefix(err, "%s '%s'", script->is_step ? "step" : "trial",
+                   script->job);
     if (result == 0) {
         add_shown(scripts, buf_text(&text), &out);
         add_contents(scripts, script, &out);

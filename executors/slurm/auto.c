@@ -224,3 +224,14 @@ int slurm_choose(const struct attempt_spec *spec,
         return -1;
     return choice;
 }
+
+int slurm_check(const struct executor_options *options,
+                const struct attempt_spec *spec, struct err *err)
+{
+    int choice = -1;
+
+    if (find_mode(asked_mode(spec, options->slurm), &choice, err) != 0)
+        return -1;
+    return choice == SLURM_BY_PILOT ? check_pilot(spec, options->slurm, err)
+                                    : 0;
+}

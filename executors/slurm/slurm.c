@@ -408,5 +408,6 @@ const struct executor_type executor_slurm = {
     .avoid = slurm_avoid,
     .cpus = not_known,
     .gpus = not_known,
+    .check = slurm_check,
     .preview = slurm_preview,
 };

@@ -252,6 +252,10 @@ static inline int slurm_pilot_cpus(const struct attempt_spec *spec)
     return spec->cpus > 0 ? spec->cpus : spec->tasks;
 }
 
+/* executor_check(): only a pilot is too small for an attempt. Pure. */
+int slurm_check(const struct executor_options *options,
+                const struct attempt_spec *spec, struct err *err);
+
 /*
  * Pure. For mode `auto` by the attempt's size (several nodes: a job), its
  * length (time limit, or what was seen) and how many there may be at once; else

@@ -150,6 +150,12 @@ static struct fault uneven(const struct job_spec_build *t, const char *key,
                     : mem_printf("use %s: %d", key, more)};
 }
 
+/* What is out of range by itself was refused before. */
+static bool is_uneven(int amount, int parts)
+{
+    return amount > 0 && parts > 0 && amount % parts != 0;
+}
+
 static struct fault find_uneven(const struct job_spec_build *t,
                                 const struct executor_options *executor)
 {
@@ -158,11 +164,11 @@ static struct fault find_uneven(const struct job_spec_build *t,
     /* Slurm gives each task as many CPUs. */
     const int cpu_shares = executor->slurm != NULL ? resources->tasks : nodes;
 
-    if (resources->tasks % nodes != 0)
+    if (is_uneven(resources->tasks, nodes))
         return uneven(t, "tasks", "ranks", resources->tasks, nodes, "nodes");
-    if (resources->gpus % nodes != 0)
+    if (is_uneven(resources->gpus, nodes))
         return uneven(t, "gpus", "GPUs", resources->gpus, nodes, "nodes");
-    if (resources->cpus % cpu_shares != 0)
+    if (is_uneven(resources->cpus, cpu_shares))
         return uneven(t, "cpus", "CPUs", resources->cpus, cpu_shares,
                       cpu_shares > nodes ? "ranks" : "nodes");
     return (struct fault){0};
@@ -175,11 +181,11 @@ static struct fault find_rank_fault(const struct job_spec_build *t)
     const int nodes = resources->nodes > 1 ? resources->nodes : 1;
     const int ranks = resources->tasks / nodes, gpus = resources->gpus / nodes;
 
-    if (gpus > 0 && resources->splits_gpus && gpus % ranks != 0 &&
-        ranks % gpus != 0)
+    if (gpus > 0 && resources->splits_gpus && is_uneven(gpus, ranks) &&
+        is_uneven(ranks, gpus))
         return uneven(t, "gpus", "GPUs", resources->gpus, resources->tasks,
                       "ranks");
-    if (gpus == 0 || resources->splits_gpus || ranks <= gpus)
+    if (gpus <= 0 || resources->splits_gpus || ranks <= gpus)
         return (struct fault){0};
     return (struct fault){
         .key = "gpus",
@@ -190,6 +196,30 @@ static struct fault find_rank_fault(const struct job_spec_build *t)
                        nodes > 1 ? "each node" : "its node"),
         .help = mem_printf("use gpus: %d, tasks: %d, or visible_gpus: rank",
                            resources->tasks, resources->gpus)};
+}
+
+/* What the executor could not run: a pilot has less, or is shared. */
+static struct fault find_mode_fault(const struct job_spec_build *t,
+                                    const struct executor_options *executor)
+{
+    const struct resources *resources = &t->task->resources;
+    const struct attempt_spec spec = {
+        .cpus = resources->cpus,
+        .gpus = resources->gpus,
+        .nodes = resources->nodes,
+        .tasks = resources->tasks,
+        .memory_bytes = resources->memory_bytes,
+        .time_ms = resources->time_ms,
+        .slurm = &resources->slurm,
+    };
+    struct err err;
+
+    if (!is_by_pilot(resources, executor->slurm) ||
+        executor_check(executor, &spec, &err) == 0)
+        return (struct fault){0};
+    return (struct fault){
+        .key = "mode",
+        .text = mem_printf("%s cannot run in a pilot: %s", t->who, err.text)};
 }
 
 static struct fault find_fault(const struct job_spec_build *t,
@@ -203,6 +233,8 @@ static struct fault find_fault(const struct job_spec_build *t,
         fault = find_uneven(t, executor);
     if (fault.text == NULL)
         fault = find_rank_fault(t);
+    if (fault.text == NULL)
+        fault = find_mode_fault(t, executor);
     return fault;
 }
 
@@ -210,7 +242,8 @@ static struct fault find_fault(const struct job_spec_build *t,
 static struct diag_place place_of(const struct job_spec_build *t,
                                   const struct conf_node *map, const char *key)
 {
-    const char *const keys[] = {key, "mode", "nodes", "tasks", "gpus", "cpus"};
+    const char *const keys[] = {key,    "mode",   "nodes", "tasks", "gpus",
+                                "cpus", "memory", "time",  "extra"};
 
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         if (conf_get(map, keys[i]) != NULL)
