@@ -15,8 +15,14 @@ static struct value nested(const json_t *json, char **text)
     return value_text(*text);
 }
 
+static struct value plain(const json_t *item, const char *text)
+{
+    return text != NULL ? value_numeral(text) : json_to_value(item);
+}
+
 int json_fields_add(struct document *document, const char *name,
-                    const json_t *object, struct err *err)
+                    const json_t *object, const json_t *written,
+                    struct err *err)
 {
     size_t count = json_object_size(object);
     struct table_column *columns = mem_array(count, sizeof(*columns));
@@ -30,10 +36,11 @@ int json_fields_add(struct document *document, const char *name,
     json_object_foreach((json_t *)(uintptr_t)object, key, item)
     {
         bool is_nested = json_is_array(item) || json_is_object(item);
+        const char *text = json_string_value(json_object_get(written, key));
 
         columns[i] = (struct table_column){
             key, NULL, is_nested ? COLUMN_JSON : COLUMN_NUMBER, NULL};
-        cells[i] = is_nested ? nested(item, &texts[i]) : json_to_value(item);
+        cells[i] = is_nested ? nested(item, &texts[i]) : plain(item, text);
         i++;
     }
     if (count > 0)

@@ -8,8 +8,10 @@
 
 /* Adds an object of the record as a part of a document: a field for each of its
  * keys. What is a list or an object stays one in JSON, and is JSON for people.
- * Nothing where it is empty or no object. 0, or -1. */
+ * written: by key, numbers as people see them, in the form that they were
+ * written; NULL: none. Nothing where it is empty or no object. 0, or -1. */
 int json_fields_add(struct document *document, const char *name,
-                    const json_t *object, struct err *err);
+                    const json_t *object, const json_t *written,
+                    struct err *err);
 
 #endif

@@ -17,6 +17,7 @@
 #include "cli/show/jobs/run_steps.h"
 #include "cli/show/jobs/trial_document.h"
 #include "cli/term/json_fields.h"
+#include "orchestrator/job/outputs.h"
 #include "orchestrator/job/states.h"
 
 struct job_document {
@@ -198,7 +199,8 @@ static int add_matrix(const struct job_document *this,
 {
     json_t *axes = job_matrix_read(this->view, job->step);
     json_t *values = job_matrix_values(axes, job->copy);
-    int status = json_fields_add(this->document, "matrix", values, this->err);
+    int status =
+        json_fields_add(this->document, "matrix", values, NULL, this->err);
 
     json_decref(values);
     json_decref(axes);
@@ -228,7 +230,7 @@ static int add_job(void *user, const struct trial_row *job)
 {
     struct job_document *this = user;
     json_t *rounds = parse(job->rounds);
-    json_t *outputs = job_outputs(job);
+    json_t *outputs = job_outputs(job), *all = parse(job->outputs);
     int status = -1;
 
     if (job->step >= 0 && (size_t)job->step < this->steps->list.count)
@@ -236,9 +238,12 @@ static int add_job(void *user, const struct trial_row *job)
     if (status == 0)
         status = add_matrix(this, job);
     if (status == 0)
-        status = json_fields_add(this->document, "rounds", rounds, this->err);
+        status =
+            json_fields_add(this->document, "rounds", rounds, NULL, this->err);
     if (status == 0)
-        status = json_fields_add(this->document, "outputs", outputs, this->err);
+        status = json_fields_add(this->document, "outputs", outputs,
+                                 json_object_get(all, OUTPUT_TEXTS), this->err);
+    json_decref(all);
     json_decref(rounds);
     json_decref(outputs);
     return status;
@@ -381,7 +386,8 @@ static int show_step(struct job_document *this)
     int status = add_step(this);
 
     if (status == 0)
-        status = json_fields_add(this->document, "matrix", axes, this->err);
+        status =
+            json_fields_add(this->document, "matrix", axes, NULL, this->err);
     json_decref(axes);
     if (status != 0)
         return -1;
