@@ -264,14 +264,21 @@ static bool may_be_any_scalar(const struct schema_key *key)
 }
 
 /* An item that may be any scalar, and that the file has as text, stays text: a
- * version 3.10 is no number. */
-static void keep_text(const struct path *path, const struct conf_node *old,
+ * version 3.10 is no number. One that it has as a real stays real. */
+static void keep_type(const struct path *path, const struct conf_node *old,
                       struct conf_node *value)
 {
-    if (may_be_any_scalar(path->map) && old != NULL && old->type == CONF_TEXT &&
-        (value->type == CONF_BOOL || value->type == CONF_INT ||
-         value->type == CONF_REAL))
+    bool is_scalar = value->type == CONF_BOOL || value->type == CONF_INT ||
+                     value->type == CONF_REAL;
+
+    if (!may_be_any_scalar(path->map) || old == NULL || !is_scalar)
+        return;
+    if (old->type == CONF_TEXT) {
         value->type = CONF_TEXT;
+    } else if (old->type == CONF_REAL && value->type == CONF_INT) {
+        value->type = CONF_REAL;
+        value->real = (double)value->integer;
+    }
 }
 
 static int set_path(struct conf_doc *doc, struct path path,
@@ -303,7 +310,7 @@ static int set_path(struct conf_doc *doc, struct path path,
             break;
         path.rest++;
     }
-    keep_text(&path, *slot, value);
+    keep_type(&path, *slot, value);
     *slot = value;
     return 0;
 }

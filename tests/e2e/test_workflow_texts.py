@@ -47,6 +47,16 @@ def test_programs_get_numbers_as_numbers(smtune, reported):
     assert smtune.json("show", "last", "a")["outputs"] == outputs
 
 
+def test_people_see_what_was_written(smtune, reported):
+    smtune.ok("run", "-q", reported(command="true"))
+    shown = {line.split(":")[0].strip(): line.split(":")[1].strip()
+             for line in smtune.ok("show", "last", "a").splitlines()
+             if line.startswith("  ")}
+    for line in LINES:
+        name, text = line.split("=")
+        assert shown[name] == text
+
+
 def test_of_copies_the_list_has_the_texts(smtune, workflow):
     path = workflow({
         "a": {"matrix": {"x": [1, 2]}, "outputs": {"v": None},
@@ -78,6 +88,13 @@ def test_set_keeps_the_type_that_the_file_declares(smtune, workflow):
         "ver=3.10", "zip=0456", "n=2.0", "flag=true") for word in (
             "--set", "params." + value)))
     assert log(smtune) == "3.10 0456 2.0 true 12345678901234567890\n"
+
+
+def test_set_keeps_a_real_real(smtune, workflow):
+    path = workflow({"a": {"command": "echo ${{ rate }} ${{ rate / 2 }}"}},
+                    params={"rate": 1.0})
+    smtune.ok("run", "-q", path, "--set", "params.rate=3")
+    assert log(smtune, "a") == "3.0 1.5\n"
 
 
 def test_set_keeps_a_constant_of_an_experiment_text(smtune, experiment):

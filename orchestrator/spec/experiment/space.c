@@ -170,7 +170,8 @@ int experiment_read_value(struct build *build, const struct conf_node *node,
         *value = value_int(node->integer);
         return 0;
     case CONF_REAL:
-        if (is_whole(node->text)) { /* more than 64 bits: an id, or the like */
+        /* of more than 64 bits: an id, or the like */
+        if (is_whole(node->text) && fabs(node->real) >= 0x1p63) {
             *value = value_text(node->text);
             return 0;
         }

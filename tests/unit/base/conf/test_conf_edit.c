@@ -77,6 +77,8 @@ static void test_conf_edit__set_keeps_what_is_text_in_the_file(void **state)
     expect_type("any: v\n", "any=true", "any", CONF_TEXT);
     expect_type("short: '3.1'\n", "short=3.10", "short", CONF_TEXT);
     expect_type("any: 3.1\n", "any=3.10", "any", CONF_REAL);
+    expect_type("any: 3.0\n", "any=3", "any", CONF_REAL);
+    expect_type("any: 3\n", "any=3.5", "any", CONF_REAL);
     expect_type("any: v\n", "any=~", "any", CONF_NULL);
     expect_type("any: v\n", "any=[1]", "any", CONF_LIST);
     expect_type("typed: 10m\n", "typed=600", "typed", CONF_INT);
