@@ -155,6 +155,10 @@ static int make_list(const struct shard *shard, const atomic_bool *stop,
 {
     if (find_keys(shard->source, stop, keys, err) != 0)
         return -1;
+    if (keys->count == 0 && !shard->allows_empty)
+        return err_set(err, ERR_FILE,
+                       "no file in '%s' (allow_empty: true accepts that)",
+                       shard->source);
     index_keys(keys);
     qsort(keys->items, keys->count, sizeof(*keys->items), compare_keys);
     return write_list(shard->list, keys, err);

@@ -3,6 +3,7 @@
 #define SMTUNE_ORCHESTRATOR_JOB_SHARDS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -31,10 +32,12 @@ struct shard {
     char *list;          /* the list's file; its folder is made */
     char *target;        /* absolute: the folder of links; what is there goes */
     int64_t copy, copies;
+    bool allows_empty; /* a source without a file */
 };
 
-/* ERR_FILE where the source is not there or too large, ERR_FAILED also once
- * another thread has set *stop (NULL: none will). The error names the channel.
+/* ERR_FILE where the source is not there, empty or too large, ERR_FAILED also
+ * once another thread has set *stop (NULL: none will). The error names the
+ * channel.
  */
 int shards_link(const struct shard *shard, const atomic_bool *stop,
                 struct err *err);

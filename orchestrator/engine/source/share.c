@@ -50,6 +50,7 @@ static struct shard *find_shards(struct engine *engine, const struct job *job)
                     mem_printf("%s/ml/" SHARDS_FOLDER "/%s", directory, name),
                 .copy = job->copy,
                 .copies = steps_copies(engine->steps, step),
+                .allows_empty = engine->run->workflow->steps[step].allows_empty,
             };
     }
     channels_free_paths(spec, paths);

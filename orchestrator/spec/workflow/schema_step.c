@@ -599,12 +599,12 @@ const struct schema_key workflow_step_keys[] = {
     {
         .name = "allow_empty",
         .type = SCHEMA_BOOL,
-        .doc =
-            "Whether the step accepts a matrix axis without a value: a "
-            "pattern that matches nothing, or an empty list. Otherwise it "
-            "fails. It also accepts a pattern that matches nothing among "
-            "the inputs of its cache or in files(), and that a file which the "
-            "step made is missing when --from or --only reuses its results.",
+        .doc = "Whether the step accepts a matrix axis without a value: a "
+               "pattern that matches nothing, or an empty list. Otherwise it "
+               "fails. It also accepts a pattern that matches nothing among "
+               "the inputs of its cache or in files(), a folder without a file "
+               "whose files its copies share, and that a file which the step "
+               "made is missing when --from or --only reuses its results.",
         .fallback = "false",
         .example = "true",
     },

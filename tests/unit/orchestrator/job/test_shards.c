@@ -17,7 +17,7 @@ static int link_until(const char *root, int64_t copy, int64_t copies,
 {
     char *source = fs_join(root, "in"), *list = fs_join(root, "shards/s/c");
     char *target = mem_printf("%s/to/%d", root, (int)copy);
-    const struct shard shard = {"c", source, list, target, copy, copies};
+    const struct shard shard = {"c", source, list, target, copy, copies, false};
     int result = shards_link(&shard, stop, err);
 
     free(source);
@@ -196,6 +196,27 @@ static void test_shards__no_source_is_the_files_fault(void **state)
     free(nowhere);
 }
 
+static void test_shards__no_file_has_to_be_allowed(void **state)
+{
+    char *source = fs_join(*state, "in"), *list = fs_join(*state, "list");
+    char *target = fs_join(*state, "to");
+    struct shard shard = {"c", source, list, target, 0, 2, false};
+    struct err err;
+
+    assert_int_equal(mkdir(source, 0700), 0);
+    assert_int_equal(shards_link(&shard, NULL, &err), -1);
+    assert_int_equal(err.kind, ERR_FILE);
+    assert_non_null(strstr(err.text, "channel 'c': no file in '"));
+    assert_non_null(strstr(err.text, "allow_empty: true"));
+    assert_false(fs_exists(list));
+    shard.allows_empty = true;
+    assert_int_equal(shards_link(&shard, NULL, &err), 0);
+    assert_true(fs_exists(list) && fs_exists(target));
+    free(source);
+    free(list);
+    free(target);
+}
+
 /* While files are looked for, and while they are linked: what is left does no
  * harm. */
 static void test_shards__ends_early_when_it_is_told_to(void **state)
@@ -258,6 +279,7 @@ int main(void)
         WITH_FOLDER(test_shards__links_are_files_and_pipes_are_not),
         WITH_FOLDER(test_shards__one_file_is_a_channel_of_one),
         WITH_FOLDER(test_shards__no_source_is_the_files_fault),
+        WITH_FOLDER(test_shards__no_file_has_to_be_allowed),
         WITH_FOLDER(test_shards__ends_early_when_it_is_told_to),
         cmocka_unit_test(test_shards__hosts_are_named_as_sagemaker_does),
     };
