@@ -218,6 +218,23 @@ def test_container__is_part_of_a_cached_step(smtune, workflow, apptainer):
         assert len(runtimes.calls(apptainer)) == (1 if image == "box" else 2)
 
 
+def test_container__of_the_defaults_is_replaced(smtune, workflow, apptainer):
+    """By a step's own image or environment; the same holds the other way."""
+    path = workflow("""
+        a: {command: "true"}
+        b: {command: "true", container: other.sif}
+        c: {command: "true", conda: ./env}
+        """, defaults="{container: {image: box.sif, options: [--no-home]}}")
+    (apptainer / "other.sif").touch()
+    plan = smtune.ok("plan", path)
+    assert "box.sif" in plan and "other.sif" in plan and "conda" in plan
+    steps = {step["name"]: step for step in smtune.json("plan", path)["steps"]}
+    assert steps["c"]["container"] is None and steps["c"]["conda"] == "./env"
+    path = workflow('a: {command: "true", container: box.sif}',
+                    defaults="{conda: ./env}")
+    assert "box.sif" in smtune.ok("plan", path)
+
+
 def test_container__is_shown_before_the_run(smtune, experiment, workflow,
                                             apptainer):
     path = experiment("echo loss=1", trials=1,

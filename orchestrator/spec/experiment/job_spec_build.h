@@ -44,9 +44,11 @@ void job_spec_build_setup(struct job_spec_build *t,
 /* Puts the executor's lines of bash before its own. */
 void job_spec_prepend_setup(struct job_spec *spec,
                             const struct slurm_options *slurm);
-/* `container` and `conda` of the map, one of which may be there. */
+/* `container` and `conda` of the map, one of which may be there. own: the map
+ * without defaults, whose one replaces the other of a default. */
 void job_spec_build_container(struct job_spec_build *t,
-                              const struct conf_node *map);
+                              const struct conf_node *map,
+                              const struct conf_node *own);
 /* Where the command starts; NULL: where the run does. */
 void job_spec_build_workdir(struct job_spec_build *t,
                             const struct conf_node *node);

@@ -78,13 +78,31 @@ static void build_conda(struct job_spec_build *t, const struct conf_node *node)
     t->task->conda_folder = build_resolve_path(t->build->file, ".");
 }
 
+/* Of a container and an environment, one of which is a default's, a step has
+ * its own. */
+static void drop_default(const struct conf_node *own,
+                         const struct conf_node **container,
+                         const struct conf_node **conda)
+{
+    bool has_container = conf_get(own, "container") != NULL;
+    bool has_conda = conf_get(own, "conda") != NULL;
+
+    if (has_conda && !has_container)
+        *container = NULL;
+    if (has_container && !has_conda)
+        *conda = NULL;
+}
+
 void job_spec_build_container(struct job_spec_build *t,
-                              const struct conf_node *map)
+                              const struct conf_node *map,
+                              const struct conf_node *own)
 {
     const struct conf_node *node = conf_get(map, "container");
     const struct conf_node *conda = conf_get(map, "conda");
-    bool is_map = node != NULL && node->type == CONF_MAP;
+    bool is_map;
 
+    drop_default(own, &node, &conda);
+    is_map = node != NULL && node->type == CONF_MAP;
     if (node != NULL && conda != NULL)
         diags_add(t->build->diags, conda->place,
                   "put the environment into the image",

@@ -404,7 +404,7 @@ static void build_task(struct step_build *s)
     s->task.allows_files = false;
     job_spec_build_workdir(&s->task, conf_get(map, "workdir"));
     job_spec_build_setup(&s->task, conf_get(map, "setup"));
-    job_spec_build_container(&s->task, map);
+    job_spec_build_container(&s->task, map, s->source->own);
     build_channels(s);
     build_metrics(s);
     s->task.task->has_tty = conf_read_bool(map, "tty", false);
