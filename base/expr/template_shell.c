@@ -131,7 +131,8 @@ static size_t step_plain(struct shell_scan *scan, const char *at)
     case '(':
         /* on a mistake within, bash goes on with the next line of a value */
         if (scan->before == '=')
-            set_trouble(scan, "behind an array, which sh does not support");
+            set_trouble(scan, "behind an array (put the value in a "
+                              "variable before it)");
         if (at[1] == '(') {
             scan->inside = '(';
             scan->parens = 1;

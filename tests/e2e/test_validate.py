@@ -462,6 +462,19 @@ steps:
     assert "'{part}' literally" in smtune("plan", "flow.yaml").stderr
 
 
+@pytest.mark.parametrize("before, warns", [
+    ("", False), ("\n", True), ("  \n \n", True), ("echo 1\n", False)])
+def test_warns_of_a_program_in_a_later_line(smtune, write, before, warns):
+    write("flow.yaml", f"""\
+version: 1
+steps:
+  a: {{shell: {json.dumps(before + "#!/bin/bash" + chr(10) + "x")}}}
+""")
+    result = smtune("validate", "flow.yaml")
+    assert result.returncode == 0
+    assert ("so it does not name its program" in result.stderr) == warns
+
+
 @pytest.mark.parametrize("word", ["jobs", "tasks", "stages", "rules"])
 def test_steps_by_another_word_are_one_error(smtune, write, word):
     write("flow.yaml", f"version: 1\n{word}:\n  - {{command: a}}\n")
@@ -514,3 +527,15 @@ def test_warns_of_an_unlikely_goal(smtune, write, name, goal, warns):
     result = smtune("validate", path)
     assert result.returncode == 0
     assert ("its name makes that unlikely" in result.stderr) == warns
+
+
+@pytest.mark.parametrize("written", ["maximize accuracy",
+                                     "{metric: maximize accuracy}"])
+def test_refuses_a_goal_in_the_name_of_a_metric(smtune, write, written):
+    path = write("a.yaml", GOOD.replace("loss", written))
+    result = smtune("validate", path)
+    assert result.returncode == 3
+    assert "'maximize accuracy' has a goal in the name of a metric" in \
+        result.stderr
+    assert "write {metric: accuracy, goal: maximize}" in result.stderr
+    smtune.ok("validate", write("b.yaml", GOOD.replace("loss", "maximize")))

@@ -268,6 +268,24 @@ static bool runs_script(const struct conf_node *list, size_t script)
            program_is_shell(program, strlen(program));
 }
 
+/* Only the first line names a script's program. */
+static void check_first_line(const struct command_text *command,
+                             struct diags *warnings)
+{
+    const char *script = command->is_shell ? command->node->text : NULL;
+    struct walk walk = {.command = command, .node = command->node};
+
+    if (script == NULL || shebang_is_in(script))
+        return;
+    walk.at = script + strspn(script, " \t\n");
+    walk.length = strcspn(walk.at, "\n");
+    if (shebang_is_in(walk.at))
+        diags_add(warnings, place_of(&walk),
+                  "remove the blanks and empty lines before it",
+                  "this line is not the first of the script, so it does not "
+                  "name its program");
+}
+
 /* Of a script in another language nothing is known. */
 static bool is_foreign(const struct command_text *command)
 {
@@ -306,6 +324,7 @@ void command_warn(const struct command_text *command, struct diags *warnings)
 {
     const struct conf_node *node = command->node;
 
+    check_first_line(command, warnings);
     if (!is_foreign(command))
         check_node(command, node,
                    command->is_shell ? READER_SHELL : READER_COMMAND, warnings);

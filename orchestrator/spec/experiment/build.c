@@ -61,3 +61,11 @@ bool build_check_metric_name(struct build *build, const struct conf_node *name)
         name->text);
     return false;
 }
+
+void build_check_setup_line(struct build *build, const struct conf_node *line)
+{
+    if (strstr(line->text, "${{") != NULL)
+        diags_add(build->diags, line->place,
+                  "set a variable under 'env', and write $NAME here",
+                  "a line of 'setup' cannot have a template");
+}

@@ -49,5 +49,7 @@ int build_add_error(struct build *build, const struct conf_node *scalar,
 /* Whether the text can be the name of a metric. If not, the fault is among
  * those of the file. */
 bool build_check_metric_name(struct build *build, const struct conf_node *name);
+/* A line of `setup` that is text: bash would read a template as it is. */
+void build_check_setup_line(struct build *build, const struct conf_node *line);
 
 #endif

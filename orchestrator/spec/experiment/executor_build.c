@@ -139,6 +139,11 @@ static int check_option(struct build *build, const struct conf_node *node,
                          "--mail-type=FAIL",
                          "an item of %s must begin with '-': '%s'", label,
                          node->text);
+    if (node->text[1] == '-' && node->text[strcspn(node->text, " =")] == ' ')
+        return diags_add(build->diags, node->place,
+                         "write an option and its value with = between them, "
+                         "such as --mail-type=FAIL",
+                         "%s: option '%s' is not one word", label, node->text);
     for (size_t i = 0; i < ARRAY_LEN(own_options); i++) {
         if (slurm_extra_value(node->text, own_options[i].name,
                               own_options[i].letter) == NULL)
@@ -206,8 +211,10 @@ static void build_setup(struct build *build, const struct conf_node *node,
     for (size_t i = 0; i < count; i++) {
         const struct conf_node *line = is_list ? node->items[i] : node;
 
-        if (line->type == CONF_TEXT)
-            lines[slurm->setup_count++] = line->text;
+        if (line->type != CONF_TEXT)
+            continue;
+        build_check_setup_line(build, line);
+        lines[slurm->setup_count++] = line->text;
     }
     slurm->setup = lines;
 }

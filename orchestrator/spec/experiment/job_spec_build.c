@@ -153,16 +153,23 @@ static void add_lines(struct job_spec *spec, const char *const *lines,
         spec->setup[spec->setup_count++] = lines[i];
 }
 
+static void add_setup_line(struct job_spec_build *t,
+                           const struct conf_node *line)
+{
+    if (line->type != CONF_TEXT)
+        return;
+    build_check_setup_line(t->build, line);
+    add_lines(t->task, &line->text, 1);
+}
+
 void job_spec_build_setup(struct job_spec_build *t,
                           const struct conf_node *node)
 {
     if (node == NULL)
         return;
-    if (node->type == CONF_TEXT)
-        add_lines(t->task, &node->text, 1);
+    add_setup_line(t, node);
     for (size_t i = 0; node->type == CONF_LIST && i < node->count; i++)
-        if (node->items[i]->type == CONF_TEXT)
-            add_lines(t->task, &node->items[i]->text, 1);
+        add_setup_line(t, node->items[i]);
 }
 
 void job_spec_prepend_setup(struct job_spec *spec,

@@ -34,6 +34,18 @@ static int check_column(struct workflow_build *w, const struct conf_node *key,
     return 0;
 }
 
+/* The items of a list are values as they are. */
+static void refuse_template(struct workflow_build *w,
+                            const struct conf_node *item,
+                            const struct matrix_axis *axis)
+{
+    if (item->type == CONF_TEXT && strstr(item->text, "${{") != NULL)
+        diags_add(w->build.diags, item->place,
+                  "make the axis itself a ${{ }} with a JSON list as its value",
+                  "axis '%s': an item of a list cannot have a template",
+                  axis->name);
+}
+
 static void read_list(struct workflow_build *w, const struct conf_node *list,
                       struct matrix_axis *axis)
 {
@@ -42,6 +54,7 @@ static void read_list(struct workflow_build *w, const struct conf_node *list,
     build_take(w->build.file, values);
     axis->values = values;
     for (size_t i = 0; i < list->count; i++) {
+        refuse_template(w, list->items[i], axis);
         if (experiment_read_value(&w->build, list->items[i],
                                   &values[axis->value_count]) == 0)
             axis->value_count++;
