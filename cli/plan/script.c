@@ -40,7 +40,7 @@ struct scripts {
     struct mask *mask; /* NULL: secrets are shown */
     json_t *json;      /* NULL: for people */
     int64_t count;
-    struct asked **asked; /* [asked_count] */
+    struct asked *asked; /* [asked_count] */
     size_t asked_count;
     bool is_quiet;
 };
@@ -114,20 +114,19 @@ static void show(struct scripts *scripts, const struct script *script,
     scripts->count++;
 }
 
-static struct asked *ask(const struct scripts *scripts, const char *url)
+static void ask(const struct scripts *scripts, const char *url,
+                struct asked *asked)
 {
-    struct asked *asked = mem_zero(sizeof(*asked));
     bool is_near = cluster_is_near(url);
     int64_t answer_ms;
     struct err why;
 
-    asked->url = url;
+    *asked = (struct asked){.url = url};
     asked->has_site =
         is_near && cluster_describe(url, &asked->site, &answer_ms, &why) == 0;
     if (is_near && !asked->has_site && !scripts->is_quiet)
         fprintf(stderr, "smtune: cannot ask the cluster for its limits: %s\n",
                 why.text);
-    return asked;
 }
 
 /* The cluster of the executor, asked once; NULL: there is none here, or it does
@@ -137,14 +136,14 @@ static const struct slurm_site *find_site(struct scripts *scripts,
 {
     size_t i = 0;
 
-    while (i < scripts->asked_count && scripts->asked[i]->url != url)
+    while (i < scripts->asked_count && scripts->asked[i].url != url)
         i++;
     if (i == scripts->asked_count) {
         scripts->asked =
             mem_resize(scripts->asked, i + 1, sizeof(*scripts->asked));
-        scripts->asked[scripts->asked_count++] = ask(scripts, url);
+        ask(scripts, url, &scripts->asked[scripts->asked_count++]);
     }
-    return scripts->asked[i]->has_site ? &scripts->asked[i]->site : NULL;
+    return scripts->asked[i].has_site ? &scripts->asked[i].site : NULL;
 }
 
 static int add_script(struct scripts *scripts, const struct script *script,
@@ -258,11 +257,9 @@ static void finish(struct scripts *scripts)
         json_decref(scripts->json);
     }
     buf_clear(&text);
-    for (size_t i = 0; i < scripts->asked_count; i++) {
-        if (scripts->asked[i]->has_site)
-            cluster_clear(&scripts->asked[i]->site);
-        free(scripts->asked[i]);
-    }
+    for (size_t i = 0; i < scripts->asked_count; i++)
+        if (scripts->asked[i].has_site)
+            cluster_clear(&scripts->asked[i].site);
     free(scripts->asked);
     mask_destroy(scripts->mask);
     free(scripts->folder);
