@@ -56,8 +56,9 @@ static void note(struct cache_forecast *forecast, const struct job *job,
 
     step->jobs = mem_grow(step->jobs, step->job_count, &step->job_capacity,
                           sizeof(*step->jobs));
-    step->jobs[step->job_count++] =
-        (struct forecast_job){job->copy, job->round, kind, text};
+    step->jobs[step->job_count] =
+        (struct forecast_job){job->copy, job->round, kind, NULL};
+    step->jobs[step->job_count++].text = text;
     step->hits += kind == FORECAST_HIT;
 }
 

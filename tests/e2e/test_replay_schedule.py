@@ -78,13 +78,13 @@ def test_a_setting_is_enqueued_when_none_was_left(smtune, experiment):
     engine = smtune.start("run", experiment("""
         test ${{ epochs }} = 1 || until test -e end; do sleep 0.02; done;
         for i in $(seq ${{ epochs }}); do echo epoch=$i loss=$i; done
-        """, search="grid", trials=9, parallel=3, resources={"cpus": 0},
-        parameters="{k: {type: categorical, values: [a, b, c, d]}}",
+        """, search="{method: grid, points: 4}", trials=9, parallel=3,
+        resources={"cpus": 0}, parameters="{k: {type: float, min: 1, max: 4}}",
         schedule="{method: hyperband, resource: epochs, max: 9, eta: 3}"))
     wait_until(lambda: any(row["attempts"] > 1 for row in
                            json.loads(smtune("trials", "exp", "-o", "json")
                                       .stdout or "[]")))
-    smtune.ok("enqueue", "exp", "k=a")
+    smtune.ok("enqueue", "exp", "k=1.5")
     (smtune.directory / "end").touch()
     assert engine.wait(60) == 0
     assert smtune.query("SELECT count(*) FROM job") == [(5,)]

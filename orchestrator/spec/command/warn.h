@@ -26,9 +26,9 @@ struct command_text {
  * to: a name in the templates of other tools ({{ lr }}, ${lr}, {lr}); in a
  * `command`, which no shell runs, in `env` and in the paths of `workdir`,
  * `channels` and `files`: variables, $( ), backquotes and ~/. A script in a
- * list of words (sh -c SCRIPT) has a shell. Warns also of a line #! behind empty
- * ones, and of a relative path that is missing in the current folder, where
- * commands start, but exists beside the file.
+ * list of words (sh -c SCRIPT) has a shell. Warns also of a line #! behind
+ * empty ones, and of a relative path that is missing in the current folder,
+ * where commands start, but exists beside the file.
  */
 void command_warn(const struct command_text *command, struct diags *warnings);
 

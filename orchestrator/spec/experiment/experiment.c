@@ -57,7 +57,8 @@ void experiment_build_name(struct build *build, const struct conf_node *root,
         name != NULL ? name : default_name(build->file, kind);
 }
 
-/* "minimize loss" in one text would be the name of a metric. */
+/* "minimize loss" in one text, without a goal of its own, would be the name of
+ * a metric. */
 static void refuse_goal_in_name(struct build *build,
                                 const struct conf_node *metric)
 {
@@ -86,7 +87,8 @@ static void add_objective(struct build *build, const struct conf_node *node)
     if (metric == NULL || metric->type != CONF_TEXT)
         return;
     build_check_metric_name(build, metric);
-    refuse_goal_in_name(build, metric);
+    if (node->type != CONF_MAP || conf_get(node, "goal") == NULL)
+        refuse_goal_in_name(build, metric);
     for (size_t i = 0; i < experiment->objective_count; i++)
         if (strcmp(experiment->objectives[i].metric, metric->text) == 0)
             diags_add(build->diags, metric->place, NULL,
