@@ -91,7 +91,8 @@ def test_why_has_the_reason_of_each_job(smtune, workflow, cluster, mode):
                    smtune("why", "nightly", step).stdout, 30)
     rows = smtune.json("status", "nightly")["running_jobs"]
     assert [row["pending"] for row in rows] == ["PartitionDown", "JobHeldUser"]
-    assert " back: " in smtune.json("status", "nightly")["note"]
+    wait_until(lambda: " back: " in
+               smtune.json("status", "nightly").get("note", ""), 30)
     cluster.ok("scontrol", "update", "partition=high", "state=up")
     wait_until(lambda: "JobHeldUser" in
                (smtune.json("status", "nightly")["note"] or ""), 40)
