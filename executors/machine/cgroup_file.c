@@ -97,7 +97,8 @@ int64_t cgroup_line_number(const char *text, const char *key)
         if (strncmp(text, key, length) == 0 && text[length] == ' ')
             return strtoll(text + length + 1, NULL, 10);
         text = strchr(text, '\n');
-        text += text != NULL;
+        if (text != NULL)
+            text++;
     }
     return 0;
 }

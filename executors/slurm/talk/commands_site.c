@@ -54,7 +54,8 @@ static bool has_word(const char *words, const char *word)
             (words[length] == ',' || words[length] == '\0'))
             return true;
         words = strchr(words, ',');
-        words += words != NULL;
+        if (words != NULL)
+            words++;
     }
     return false;
 }
