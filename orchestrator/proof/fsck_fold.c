@@ -154,6 +154,13 @@ struct fsck_fold_row *fsck_fold_add_row(struct fsck_fold *fold,
     return &rows->rows[place];
 }
 
+const char *fsck_fold_step_name(const struct fsck_fold_row *step)
+{
+    const struct value *name = &step->cells[STEP_CELL_NAME];
+
+    return name->type == VALUE_TEXT ? name->text : "";
+}
+
 struct fsck_fold_row *fsck_fold_run_row(struct fsck_fold *fold)
 {
     struct fsck_fold_row *row = fsck_fold_find(fold, IMAGE_RUN, fold->run);
