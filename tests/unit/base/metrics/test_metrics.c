@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/metrics/metrics.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "base/mem.h"
+#include "base/compiler.h"
 #include "tests/unit/base/metrics/metrics_test.h"
 
 static void test_metrics__finds_names_and_numbers(void **state)
@@ -269,75 +267,6 @@ static void test_metrics__what_a_killed_program_left_half_does_not_count(
     metric_rules_destroy(rules);
 }
 
-/* A line of `length` bytes: `head`, blanks, `tail`. */
-static char *long_line(const char *head, size_t length, const char *tail)
-{
-    char *line = mem_alloc(length + 1);
-
-    memset(line, ' ', length);
-    memcpy(line, head, strlen(head));
-    memcpy(line + length - strlen(tail), tail, strlen(tail));
-    line[length] = '\0';
-    return line;
-}
-
-static void test_metrics__long_lines_are_cut(void **state)
-{
-    enum { LIMIT = 64 << 10 };
-    static const struct {
-        size_t length;
-        const char *tail, *expected;
-    } cases[] = {
-        {LIMIT, "b=12", "a@1=1 b@1=12 c@1=3"},
-        {LIMIT + 1, "b=12", "a@1=1 c@1=3"},
-        {LIMIT + 1, "b=12 ", "a@1=1 c@1=3"},
-        {LIMIT + 1, "b=12, ", "a@1=1 b@1=12 c@1=3"},
-        {LIMIT + 3, "b=1.5", "a@1=1 c@1=3"},
-        {3 * LIMIT, "b=12", "a@1=1 c@1=3"},
-        {LIMIT + 1, "b=1_.+-Z9z1", "a@1=1 c@1=3"},
-        {LIMIT + 1, "b=1 /x", "a@1=1 b@1=1 c@1=3"},
-        {LIMIT + 1, "b=1 @x", "a@1=1 b@1=1 c@1=3"},
-        {LIMIT + 1, "b=1 [x", "a@1=1 b@1=1 c@1=3"},
-        {LIMIT + 1, "b=1 ~x", "a@1=1 b@1=1 c@1=3"},
-    };
-    struct metric_rules *rules = metric_rules_create(NULL, 0, NULL);
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        char *line = long_line("a=1", cases[i].length, cases[i].tail);
-        char *text = mem_printf("%s\nc=3", line);
-        size_t splits[] = {0, 5, LIMIT - 1, LIMIT, LIMIT + 1, strlen(line)};
-
-        for (size_t j = 0; j < ARRAY_LEN(splits); j++) {
-            char *actual = read_split(rules, text, strlen(text), splits[j]);
-
-            if (strcmp(actual, cases[i].expected) != 0)
-                fail_msg("%zu, %zu: %s", i, splits[j], actual);
-            free(actual);
-        }
-        free(text);
-        free(line);
-    }
-    metric_rules_destroy(rules);
-}
-
-static void test_metrics__a_line_of_one_word_may_be_cut_whole(void **state)
-{
-    enum { LENGTH = (64 << 10) + 1 };
-    struct metric_rules *rules = metric_rules_create(NULL, 0, NULL);
-    char *text = mem_alloc(LENGTH + sizeof("\na=1"));
-    char *actual;
-
-    (void)state;
-    memset(text, 'x', LENGTH);
-    memcpy(text + LENGTH, "\na=1", sizeof("\na=1"));
-    actual = read_split(rules, text, LENGTH + strlen("\na=1"), 0);
-    assert_string_equal(actual, "a@1=1");
-    free(actual);
-    free(text);
-    metric_rules_destroy(rules);
-}
-
 /* Pairs of words have the same FNV-1a. */
 static void test_metrics__names_that_hash_alike_are_others(void **state)
 {
@@ -346,70 +275,6 @@ static void test_metrics__names_that_hash_alike_are_others(void **state)
                  "liquid=5 macallums=6\ncostarring=7 declinate=8\n",
                  "costarring@1=1 liquid@1=2 declinate@1=3 macallums@1=4 "
                  "liquid@2=5 macallums@2=6 costarring@2=7 declinate@2=8");
-}
-
-static void test_metrics__without_rules_nothing_is_read(void **state)
-{
-    static const char text[] = "a=1\nstep=2 a=2";
-
-    (void)state;
-    assert_reads_by(NULL, text, strlen(text), "");
-    metric_reader_destroy(NULL);
-}
-
-static void count(void *user, const struct metric_point *point)
-{
-    (void)point;
-    ++*(size_t *)user;
-}
-
-static void test_metrics__names_are_bounded(void **state)
-{
-    struct metric_rules *rules = metric_rules_create(NULL, 0, NULL);
-    struct metric_reader *reader = metric_reader_create(rules, 0);
-    char line[32], *name, *text, *expected;
-    size_t found = 0;
-
-    (void)state;
-    for (int i = 0; i < 3000; i++) {
-        int length = snprintf(line, sizeof(line), "m%d=1\n", i % 1500);
-
-        metric_reader_feed(reader, line, (size_t)length, count, &found);
-    }
-    assert_int_equal(found, 2000);
-    metric_reader_destroy(reader);
-    metric_rules_destroy(rules);
-
-    name = mem_zero(129);
-    memset(name, 'x', 128);
-    text = mem_printf("%s=1 x%s=2 xx%s=3", name, name, name);
-    expected = mem_printf("%s@1=1", name);
-    assert_reads(text, expected);
-    free(name);
-    free(text);
-    free(expected);
-}
-
-static void test_metrics__numbers_and_lines_are_bounded(void **state)
-{
-    struct metric_rules *rules = metric_rules_create(NULL, 0, NULL);
-    struct metric_reader *reader = metric_reader_create(rules, 0);
-    struct buf line = BUF_INIT;
-    size_t found = 0;
-
-    (void)state;
-    buf_printf(&line, "a=%0400d b=%0401d\n", 1, 1);
-    metric_reader_feed(reader, line.data, line.length, count, &found);
-    assert_int_equal(found, 1);
-    buf_truncate(&line, 0);
-    for (int i = 0; i < 4097; i++)
-        buf_add_string(&line, "a=1 ");
-    buf_add_string(&line, "b=1\n");
-    metric_reader_feed(reader, line.data, line.length, count, &found);
-    assert_int_equal(found, 1 + 1);
-    buf_clear(&line);
-    metric_reader_destroy(reader);
-    metric_rules_destroy(rules);
 }
 
 static void test_metrics__steps_go_on_where_the_writer_does(void **state)
@@ -429,54 +294,6 @@ static void test_metrics__steps_go_on_where_the_writer_does(void **state)
     metric_rules_destroy(rules);
 }
 
-static void test_metrics__rules_name_what_is_wanted(void **state)
-{
-    static const struct metric_rule list[] = {
-        {"error", NULL},
-        {"loss", "val loss ([^ ]+)"},
-        {"top", "(?<step>\\d+)/\\d+ top (?<value>\\S+)"},
-        {"epoch", NULL},
-        {"odd", "(?<step>\\w+) odd (?<value>\\S+)"},
-        {"opt", "opt(?: (x)|( y))"},
-        {"few", "few=(\\d*)"},
-    };
-    static const struct example examples[] = {
-        {"val_error=0.1 error=0.2 Error=0.3", "error@1=0.2"},
-        {"val loss 0.5 acc=1 val loss 0.6", "loss@1=0.5"},
-        {"epoch=4 val loss 0.5", "epoch@4=4 loss@4=0.5"},
-        {"7/10 top 0.9", "top@7=0.9"},
-        {"99999999999999999999/1 top 0.9", "top@1=0.9"},
-        {"first odd 1\n2 odd 3", "odd@1=1 odd@2=3"},
-        {"val loss 0.5%", ""},
-        {"val loss nan\nval loss -inf", "loss@1=nan loss@2=-inf"},
-        {"opt y opt x", ""},
-        {"few= many", ""},
-        {"few=3", "few@1=3"},
-        {"{\"error\":0.5,\"loss\":1,\"epoch\":2}", "error@2=0.5 epoch@2=2"},
-    };
-    struct metric_rules *rules =
-        metric_rules_create(list, ARRAY_LEN(list), NULL);
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(examples); i++)
-        assert_reads_by(rules, examples[i].text, strlen(examples[i].text),
-                        examples[i].expected);
-    metric_rules_destroy(rules);
-}
-
-static void test_metrics__a_regex_follows_the_step_above(void **state)
-{
-    static const struct metric_rule list[] = {{"loss", "val loss (\\S+)"}};
-    static const char text[] = "Epoch 3/9\nval loss 0.5\nEpoch 4/9\n"
-                               "[rank 1] val loss 7\nval loss 0.4\n";
-    struct metric_rules *rules =
-        metric_rules_create(list, ARRAY_LEN(list), NULL);
-
-    (void)state;
-    assert_reads_by(rules, text, strlen(text), "loss@3=0.5 loss@4=0.4");
-    metric_rules_destroy(rules);
-}
-
 static void test_metrics__names_are_utf_8(void **state)
 {
     static const struct example examples[] = {
@@ -488,147 +305,6 @@ static void test_metrics__names_are_utf_8(void **state)
 
     (void)state;
     assert_examples(examples, ARRAY_LEN(examples));
-}
-
-static void test_metrics__a_bad_regex_is_told_with_its_place(void **state)
-{
-    static const struct {
-        const char *regex;
-        int column;
-        const char *part;
-    } cases[] = {
-        {"loss=(", 7, "missing closing parenthesis"},
-        {"loss=[0-9", 10, "missing terminating ]"},
-        {"loss=[0-9.]+", 1, "no group"},
-        {"(?<step>\\d+)", 1, "no group"},
-        {"(*UTF)x(.)", 7, "bad regular expression"},
-        {"(a\\Cb)", 5, "bad regular expression"},
-        {"((ab|cd){60000})", 0, "too large"}, /* PCRE2 10.47: 1, not 17 */
-    };
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct metric_rule rules[] = {{"a", NULL}, {"b", cases[i].regex}};
-        struct err err;
-
-        assert_null(metric_rules_create(rules, 2, &err));
-        if (strstr(err.text, cases[i].part) == NULL)
-            fail_msg("%s: %s", cases[i].regex, err.text);
-        assert_int_equal(err.kind, ERR_FILE);
-        assert_int_equal(err.line, 2);
-        if (cases[i].column != 0 && err.column != cases[i].column)
-            fail_msg("%s: column %d", cases[i].regex, err.column);
-        assert_null(metric_rules_create(rules, 2, NULL));
-    }
-}
-
-static void test_metrics__a_regex_is_bounded(void **state)
-{
-    char pattern[4098] = "(";
-    const struct metric_rule rule = {"a", pattern};
-    struct metric_rules *rules;
-    struct err err;
-
-    (void)state;
-    memset(pattern + 1, 'x', 4096);
-    pattern[4096] = ')';
-    assert_null(metric_rules_create(&rule, 1, &err));
-    assert_string_equal(err.text,
-                        "the regular expression is longer than 4096 bytes");
-    memcpy(pattern + 4095, ")", 2);
-    rules = metric_rules_create(&rule, 1, &err);
-    assert_non_null(rules);
-    metric_rules_destroy(rules);
-}
-
-static void test_metrics__a_runaway_regex_is_stopped(void **state)
-{
-    static const struct metric_rule list[] = {{"x", "(?:a+)+b|([0-9])$"}};
-    struct metric_rules *rules = metric_rules_create(list, 1, NULL);
-    char *line = long_line("", 60000, "!");
-    char *actual;
-
-    (void)state;
-    assert_reads_by(rules, "aaa 1", 5, "x@1=1");
-    /* within the limits of a bare PCRE2 it would be found */
-    assert_reads_by(rules, "aaaaaaaaaaaaaaaaaaaa 1", 22, "");
-    memset(line, 'a', 59999);
-    actual = read_split(rules, line, 60000, 0);
-    assert_string_equal(actual, "");
-    free(actual);
-    free(line);
-    metric_rules_destroy(rules);
-}
-
-static char *report(const char *const *words, size_t n, struct err *err)
-{
-    char *copies[8] = {NULL};
-    struct buf out = BUF_INIT;
-    int rc;
-
-    for (size_t i = 0; i < n; i++)
-        copies[i] = mem_copy_string(words[i]);
-    rc = metric_report_line(copies, n, &out, err);
-    for (size_t i = 0; i < n; i++)
-        free(copies[i]);
-    if (rc == 0)
-        return buf_take(&out);
-    assert_int_equal(out.length, 0);
-    buf_clear(&out);
-    return NULL;
-}
-
-static void test_metrics__a_report_is_read_back(void **state)
-{
-    static const char *const words[] = {
-        "loss=0.2", "step=3",      "val/acc=1e-3", "a=nan",
-        "b=inf",    "c=-Infinity", "n=12",         "m=1e300",
-    };
-    struct err err;
-    char *line = report(words, ARRAY_LEN(words), &err);
-
-    (void)state;
-    assert_string_equal(line, "{\"loss\":0.2,\"step\":3,\"val/acc\":0.001,"
-                              "\"a\":\"nan\",\"b\":\"inf\",\"c\":\"-inf\","
-                              "\"n\":12,\"m\":1e+300}\n");
-    assert_reads(line, "loss@3=0.2 val/acc@3=0.001 a@3=nan b@3=inf c@3=-inf "
-                       "n@3=12 m@3=1e+300");
-    free(line);
-}
-
-static void test_metrics__a_bad_report_names_the_word(void **state)
-{
-    static const struct {
-        const char *words[2];
-        size_t count;
-        const char *part;
-    } cases[] = {
-        {{"loss"}, 1, "'loss': expected NAME=NUMBER"},
-        {{"a=1", ""}, 2, "'': expected NAME=NUMBER"},
-        {{"=1"}, 1, "'' is not a valid name"},
-        {{"9a=1"}, 1, "'9a' is not a valid name"},
-        {{"a b=1"}, 1, "'a b' is not a valid name"},
-        {{"a=x"}, 1, "'x' is not a number, in 'a=x'"},
-        {{"a="}, 1, "'' is not a number"},
-        {{"a=1 "}, 1, "'1 ' is not a number"},
-        {{"a=0x10"}, 1, "'0x10' is not a number"},
-        {{"a=1", "a=2"}, 2, "duplicate metric 'a'"},
-        {{"a=1", "step=1.5"}, 2, "whole number from 0, not '1.5'"},
-        {{"a=1", "step=-1"}, 2, "whole number from 0, not '-1'"},
-        {{"a=1", "step=1e300"}, 2, "whole number from 0, not '1e300'"},
-        {{"step=1"}, 1, "missing metric"},
-        {{NULL}, 0, "missing metric"},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct err err;
-
-        assert_null(report(cases[i].words, cases[i].count, &err));
-        assert_int_equal(err.kind, ERR_USAGE);
-        if (strstr(err.text, cases[i].part) == NULL)
-            fail_msg("%s, not %s", err.text, cases[i].part);
-    }
 }
 
 int main(void)
@@ -643,21 +319,9 @@ int main(void)
         cmocka_unit_test(test_metrics__refreshes_of_a_bar_are_one_unit),
         cmocka_unit_test(
             test_metrics__what_a_killed_program_left_half_does_not_count),
-        cmocka_unit_test(test_metrics__long_lines_are_cut),
-        cmocka_unit_test(test_metrics__a_line_of_one_word_may_be_cut_whole),
         cmocka_unit_test(test_metrics__names_that_hash_alike_are_others),
-        cmocka_unit_test(test_metrics__without_rules_nothing_is_read),
-        cmocka_unit_test(test_metrics__names_are_bounded),
-        cmocka_unit_test(test_metrics__numbers_and_lines_are_bounded),
         cmocka_unit_test(test_metrics__steps_go_on_where_the_writer_does),
-        cmocka_unit_test(test_metrics__rules_name_what_is_wanted),
-        cmocka_unit_test(test_metrics__a_regex_follows_the_step_above),
         cmocka_unit_test(test_metrics__names_are_utf_8),
-        cmocka_unit_test(test_metrics__a_bad_regex_is_told_with_its_place),
-        cmocka_unit_test(test_metrics__a_regex_is_bounded),
-        cmocka_unit_test(test_metrics__a_runaway_regex_is_stopped),
-        cmocka_unit_test(test_metrics__a_report_is_read_back),
-        cmocka_unit_test(test_metrics__a_bad_report_names_the_word),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
