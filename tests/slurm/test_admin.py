@@ -92,7 +92,7 @@ def test_why_has_the_reason_of_each_job(smtune, workflow, cluster, mode):
     rows = smtune.json("status", "nightly")["running_jobs"]
     assert [row["pending"] for row in rows] == ["PartitionDown", "JobHeldUser"]
     wait_until(lambda: " back: " in
-               smtune.json("status", "nightly").get("note", ""), 30)
+               (smtune.json("status", "nightly")["note"] or ""), 30)
     cluster.ok("scontrol", "update", "partition=high", "state=up")
     wait_until(lambda: "JobHeldUser" in
                (smtune.json("status", "nightly")["note"] or ""), 40)
