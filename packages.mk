@@ -4,7 +4,7 @@
 DEPS = $(shell packaging/deps list apt)
 # To test as well.
 TEST_DEPS := g++ clang libclang-rt-dev clang-format clang-tidy cppcheck \
-        universal-ctags gcovr mandoc shellcheck sqlite3 debootstrap \
+        universal-ctags gcovr mandoc shellcheck sqlite3 openssl debootstrap \
         git zsh fish libcmocka-dev python3 python3-pytest python3-pytest-timeout \
         python3-pytest-xdist python3-pytest-rerunfailures python3-yaml \
         python3-jsonschema python3-selenium python3-torch python3-pandas \

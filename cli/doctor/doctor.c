@@ -34,13 +34,6 @@ static const int64_t memory_wanted_bytes = INT64_C(512) << 20;
 static const int64_t space_wanted_bytes = INT64_C(1) << 30;
 static const int64_t space_needed_bytes = INT64_C(64) << 20;
 
-static void advise(struct doctor_finding *finding, enum health health,
-                   const char *fix)
-{
-    finding->health = health;
-    buf_add_string(&finding->fix, fix);
-}
-
 /* ---- the program ---- */
 
 static void look_at_version(const struct cli *cli,
@@ -60,9 +53,10 @@ static void look_at_shim(const struct cli *cli, struct doctor_finding *finding)
     buf_add_string(&finding->found, path);
     if (access(path, X_OK) != 0) {
         buf_add_string(&finding->found, " is missing");
-        advise(finding, HEALTH_FAIL,
-               "no trial can start: build it beside smtune with `make`, or "
-               "install both with `make install`");
+        doctor_advise(
+            finding, HEALTH_FAIL,
+            "no trial can start: build it beside smtune with `make`, or "
+            "install both with `make install`");
     }
     free(path);
     free(directory);
@@ -100,7 +94,7 @@ static void look_at_config(const struct cli *cli,
 
     if (cli->config == NULL) {
         buf_printf(found, "%s:%d: %s", wrong->path, wrong->line, wrong->text);
-        advise(finding, HEALTH_FAIL, "correct the file");
+        doctor_advise(finding, HEALTH_FAIL, "correct the file");
         return;
     }
     for (int key = 0; key < CONFIG_COUNT; key++) {
@@ -154,9 +148,9 @@ static void look_into_store(const char *path, struct doctor_finding *finding)
 
     if (store == NULL || store_each_run(store, count_run, &runs, &err) != 0) {
         buf_add_string(&finding->found, err.text);
-        advise(finding, HEALTH_FAIL,
-               "'smtune fsck --repair' saves all readable rows of a "
-               "damaged file");
+        doctor_advise(finding, HEALTH_FAIL,
+                      "'smtune fsck --repair' saves all readable rows of a "
+                      "damaged file");
     } else {
         buf_printf(&finding->found, "%s: %" PRId64 " run%s, write-ahead log",
                    store_directory(store), runs, runs == 1 ? "" : "s");
@@ -176,8 +170,8 @@ static void look_at_store(const struct cli *cli, struct doctor_finding *finding)
                    cli->store);
     if (finding->health == HEALTH_OK && access(nearest, W_OK | X_OK) != 0) {
         buf_printf(&finding->found, "; no permission to write in %s", nearest);
-        advise(finding, HEALTH_FAIL,
-               "select another place with --store or SMTUNE_STORE");
+        doctor_advise(finding, HEALTH_FAIL,
+                      "select another place with --store or SMTUNE_STORE");
     }
     free(nearest);
     free(database);
@@ -195,9 +189,10 @@ static void look_at_file_system(const struct cli *cli,
     } else {
         buf_add_string(&finding->found, found.name);
         if (found.is_network)
-            advise(finding, HEALTH_WARN,
-                   "a store on it has no write-ahead log and is slower; if no "
-                   "other machine needs it, use a local disk (--store)");
+            doctor_advise(
+                finding, HEALTH_WARN,
+                "a store on it has no write-ahead log and is slower; if no "
+                "other machine needs it, use a local disk (--store)");
     }
     free(nearest);
 }
@@ -214,10 +209,11 @@ static void look_at_space(const struct cli *cli, struct doctor_finding *finding)
         units_add_bytes(free_bytes, &finding->found);
         buf_printf(&finding->found, " free in %s", nearest);
         if (free_bytes < space_wanted_bytes)
-            advise(finding,
-                   free_bytes < space_needed_bytes ? HEALTH_FAIL : HEALTH_WARN,
-                   "remove old runs (smtune rm), or select another place with "
-                   "--store");
+            doctor_advise(
+                finding,
+                free_bytes < space_needed_bytes ? HEALTH_FAIL : HEALTH_WARN,
+                "remove old runs (smtune rm), or select another place with "
+                "--store");
     }
     free(nearest);
 }
@@ -248,9 +244,9 @@ static void look_at_memory(const struct cli *cli,
     buf_add_string(&finding->found, " free of ");
     units_add_bytes(machine.memory_bytes, &finding->found);
     if (machine.memory_available_bytes < memory_wanted_bytes)
-        advise(finding, HEALTH_WARN,
-               "few trials will fit: reduce budget.parallel, or set "
-               "trial.resources.memory");
+        doctor_advise(finding, HEALTH_WARN,
+                      "few trials will fit: reduce budget.parallel, or set "
+                      "trial.resources.memory");
 }
 
 static void look_at_gpus(const struct cli *cli, struct doctor_finding *finding)
@@ -279,8 +275,9 @@ static void look_at_slots(const struct cli *cli, struct doctor_finding *finding)
         return;
     }
     buf_add_string(&finding->found, err.text);
-    advise(finding, HEALTH_FAIL,
-           "remove that directory, or set XDG_RUNTIME_DIR to one of yours");
+    doctor_advise(
+        finding, HEALTH_FAIL,
+        "remove that directory, or set XDG_RUNTIME_DIR to one of yours");
 }
 
 /* ---- limits, terminal ---- */
@@ -366,13 +363,23 @@ static void look_at_conda(const struct cli *cli, struct doctor_finding *finding)
 }
 
 const struct doctor_check doctor_checks[] = {
-    {"version", look_at_version},       {"shim", look_at_shim},
-    {"kernel", look_at_kernel},         {"defaults", look_at_config},
-    {"store", look_at_store},           {"file system", look_at_file_system},
-    {"disk space", look_at_space},      {"CPUs", look_at_cpus},
-    {"memory", look_at_memory},         {"GPUs", look_at_gpus},
-    {"slots", look_at_slots},           {"open files", look_at_files},
-    {"processes", look_at_processes},   {"cgroups", look_at_cgroups},
-    {"containers", look_at_containers}, {"conda", look_at_conda},
-    {"terminal", look_at_terminal},     {.name = NULL},
+    {"version", look_at_version},
+    {"shim", look_at_shim},
+    {"kernel", look_at_kernel},
+    {"defaults", look_at_config},
+    {"store", look_at_store},
+    {"file system", look_at_file_system},
+    {"disk space", look_at_space},
+    {"CPUs", look_at_cpus},
+    {"memory", look_at_memory},
+    {"GPUs", look_at_gpus},
+    {"slots", look_at_slots},
+    {"open files", look_at_files},
+    {"processes", look_at_processes},
+    {"cgroups", look_at_cgroups},
+    {"https", doctor_look_at_https},
+    {"containers", look_at_containers},
+    {"conda", look_at_conda},
+    {"terminal", look_at_terminal},
+    {.name = NULL},
 };

@@ -18,12 +18,23 @@ struct doctor_finding {
     struct buf fix;     /* what to do about it */
 };
 
+static inline void doctor_advise(struct doctor_finding *finding,
+                                 enum health health, const char *fix)
+{
+    finding->health = health;
+    buf_add_string(&finding->fix, fix);
+}
+
 struct doctor_check {
     const char *name; /* NULL ends the table */
     void (*look)(const struct cli *cli, struct doctor_finding *finding);
 };
 
 extern const struct doctor_check doctor_checks[];
+
+/* libcurl, and the CA certificates of https requests. */
+void doctor_look_at_https(const struct cli *cli,
+                          struct doctor_finding *finding);
 
 /* The store's directory, or the nearest one above it that is there; the
  * caller's to free. */

@@ -35,13 +35,6 @@ static void tell(const struct telling *telling, const char *name,
     finding->health = HEALTH_OK;
 }
 
-static void advise(struct doctor_finding *finding, enum health health,
-                   const char *fix)
-{
-    finding->health = health;
-    buf_add_string(&finding->fix, fix);
-}
-
 /* ---- what it is ---- */
 
 static void tell_silence(const struct telling *telling,
@@ -51,13 +44,13 @@ static void tell_silence(const struct telling *telling,
     struct doctor_finding finding = {HEALTH_OK, BUF_INIT, BUF_INIT};
 
     buf_add_string(&finding.found, err->text);
-    advise(&finding,
-           ask->url != NULL || ask->is_tried ? HEALTH_FAIL : HEALTH_WARN,
-           ask->url != NULL
-               ? "check that slurmrestd runs there and accepts you "
-                 "(SLURM_JWT, SLURM_USER_NAME)"
-               : "run `scontrol ping` to check the controller; set "
-                 "SLURM_CONF if the configuration file is in another place");
+    doctor_advise(
+        &finding, ask->url != NULL || ask->is_tried ? HEALTH_FAIL : HEALTH_WARN,
+        ask->url != NULL
+            ? "check that slurmrestd runs there and accepts you "
+              "(SLURM_JWT, SLURM_USER_NAME)"
+            : "run `scontrol ping` to check the controller; set "
+              "SLURM_CONF if the configuration file is in another place");
     tell(telling, "Slurm", &finding);
 }
 
@@ -89,10 +82,10 @@ static void tell_limits(const struct telling *telling,
                site->array_max > 0 ? site->array_max - 1 : 0, site->jobs_max);
     units_add_duration(site->job_age_ms, &finding.found);
     if (!site->has_accounting && site->job_age_ms < AGE_WANTED_MS)
-        advise(&finding, HEALTH_WARN,
-               "the end of an attempt without an exit file cannot be "
-               "found out: ask your administrator for a MinJobAge of 60 "
-               "or more, or for accounting");
+        doctor_advise(&finding, HEALTH_WARN,
+                      "the end of an attempt without an exit file cannot be "
+                      "found out: ask your administrator for a MinJobAge of 60 "
+                      "or more, or for accounting");
     tell(telling, "job limits", &finding);
 }
 
@@ -170,9 +163,9 @@ static void tell_failure(const struct telling *telling,
 
     buf_printf(&finding.found, "%s (%s): %s", stages[trial->stage].what, folder,
                trial->text);
-    advise(&finding,
-           trial->stage == CLUSTER_WAITING ? HEALTH_WARN : HEALTH_FAIL,
-           stages[trial->stage].fix);
+    doctor_advise(&finding,
+                  trial->stage == CLUSTER_WAITING ? HEALTH_WARN : HEALTH_FAIL,
+                  stages[trial->stage].fix);
     tell(telling, "probe", &finding);
 }
 
@@ -191,9 +184,9 @@ static void tell_clocks(const struct telling *telling,
                    trial->clock_ahead_ms > 0 ? "ahead of" : "behind");
     }
     if (apart_ms > trial->clock_error_ms + CLOCKS_APART_MS)
-        advise(&finding, HEALTH_WARN,
-               "smtune uses only its own clock, but the times in its "
-               "tables will differ: synchronize the clocks (NTP)");
+        doctor_advise(&finding, HEALTH_WARN,
+                      "smtune uses only its own clock, but the times in its "
+                      "tables will differ: synchronize the clocks (NTP)");
     tell(telling, "probe clock", &finding);
 }
 
@@ -208,13 +201,14 @@ static void tell_locks(const struct telling *telling,
                trial->exclusive == CLUSTER_HOLDS ? "holds" : "fails",
                locks ? "too" : "does not");
     if (trial->exclusive != CLUSTER_HOLDS)
-        advise(&finding, HEALTH_FAIL,
-               "a trial could run twice: move the store to another file "
-               "system (--store)");
+        doctor_advise(&finding, HEALTH_FAIL,
+                      "a trial could run twice: move the store to another file "
+                      "system (--store)");
     else if (!locks)
-        advise(&finding, HEALTH_WARN,
-               "smtune uses pulse files instead, so it notices later that "
-               "a node crashed");
+        doctor_advise(
+            &finding, HEALTH_WARN,
+            "smtune uses pulse files instead, so it notices later that "
+            "a node crashed");
     tell(telling, "probe locks", &finding);
 }
 

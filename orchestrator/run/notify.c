@@ -9,9 +9,9 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/fetch.h"
 #include "base/hmac.h"
 #include "base/mem.h"
+#include "base/net/fetch.h"
 #include "base/token.h"
 
 enum {

@@ -4,8 +4,8 @@
 
 #include <sys/types.h>
 
-#include "base/fetch.h"
 #include "base/json.h"
+#include "base/net/fetch.h"
 #include "executors/slurm/talk/transport.h"
 
 struct buf;

@@ -7,8 +7,8 @@
 #include <uv.h>
 
 #include "base/err.h"
-#include "base/fetch.h"
 #include "base/json.h"
+#include "base/net/fetch.h"
 #include "executors/executor.h"
 
 /*

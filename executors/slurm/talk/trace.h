@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "base/fetch.h"
+#include "base/net/fetch.h"
 #include "executors/attempt/command.h"
 
 /*

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_BASE_FETCH_H
-#define SMTUNE_BASE_FETCH_H
+#ifndef SMTUNE_BASE_NET_FETCH_H
+#define SMTUNE_BASE_NET_FETCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <uv.h>
 
 #include "base/err.h"
+#include "base/net/certificates.h"
 
 /*
  * HTTP requests on an event loop, by libcurl, which is loaded when the first
  * fetcher is made: http and https alone, no redirects, no proxy but the
- * environment's, certificates always checked. Connections are kept for the
- * requests that follow. Requests on their way do not keep the loop from ending.
+ * environment's, certificates always checked (base/net/certificates.h).
+ * Connections are kept for the requests that follow. Requests on their way do
+ * not keep the loop from ending.
  */
 struct fetcher;
 
@@ -50,5 +53,17 @@ void fetcher_destroy(struct fetcher *fetcher);
 /* Copies the request. `done` comes once, from the loop. */
 int fetch(struct fetcher *fetcher, const struct fetch_request *request,
           fetch_done_fn *done, void *user, struct err *err);
+
+/* What https requests of this process depend on. */
+struct fetch_facts {
+    const char *version; /* of libcurl, "7.88.1" */
+    const char *tls;     /* its library for https, "OpenSSL/3.0.17"; NULL */
+    bool has_certificates;
+    struct certificates certificates;
+};
+
+/* ERR_FAILED when there is no libcurl. The texts are libcurl's, of the
+ * environment, or constants. */
+int fetch_describe(struct fetch_facts *facts, struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/fetch.h"
+#include "base/net/fetch.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

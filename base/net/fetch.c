@@ -1,46 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/fetch.h"
+#include "base/net/fetch.h"
 
-#include <curl/curl.h>
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/mem.h"
+#include "base/net/libcurl.h"
 
 /*
- * libcurl is not linked but loaded, since it and the thirty libraries that it
- * needs would make each start of smtune slower, and few runs fetch anything.
- *
- * Its multi interface says which sockets it waits for (on_socket) and for how
- * long (on_timeout); the loop watches them and tells it.
+ * libcurl's multi interface says which sockets it waits for (on_socket) and for
+ * how long (on_timeout); the loop watches them and tells it.
  */
 
-/* X(name, as libcurl calls it) */
-#define CURL_FUNCTIONS(X)                                                      \
-    X(easy_init, curl_easy_init)                                               \
-    X(easy_setopt, curl_easy_setopt)                                           \
-    X(easy_getinfo, curl_easy_getinfo)                                         \
-    X(easy_cleanup, curl_easy_cleanup)                                         \
-    X(easy_strerror, curl_easy_strerror)                                       \
-    X(multi_init, curl_multi_init)                                             \
-    X(multi_setopt, curl_multi_setopt)                                         \
-    X(multi_assign, curl_multi_assign)                                         \
-    X(multi_add_handle, curl_multi_add_handle)                                 \
-    X(multi_remove_handle, curl_multi_remove_handle)                           \
-    X(multi_socket_action, curl_multi_socket_action)                           \
-    X(multi_info_read, curl_multi_info_read)                                   \
-    X(multi_cleanup, curl_multi_cleanup)                                       \
-    X(slist_append, curl_slist_append)                                         \
-    X(slist_free_all, curl_slist_free_all)
-
 struct fetcher {
-#define X(name, symbol) __typeof__(symbol) *name;
-    CURL_FUNCTIONS(X)
-#undef X
-    void *library;
+    struct libcurl curl;
+    struct certificates certificates;
+    bool has_certificates;
     CURLM *multi;
     uv_loop_t *loop;
     uv_timer_t timer;
@@ -76,9 +53,9 @@ static void transfer_destroy(struct transfer *transfer)
 {
     struct fetcher *fetcher = transfer->fetcher;
 
-    fetcher->multi_remove_handle(fetcher->multi, transfer->easy);
-    fetcher->easy_cleanup(transfer->easy);
-    fetcher->slist_free_all(transfer->headers);
+    fetcher->curl.multi_remove_handle(fetcher->multi, transfer->easy);
+    fetcher->curl.easy_cleanup(transfer->easy);
+    fetcher->curl.slist_free_all(transfer->headers);
     buf_clear(&transfer->answer);
     free(transfer);
 }
@@ -90,7 +67,7 @@ static const char *failure(const struct transfer *transfer, CURLcode code)
         return "the answer is too long";
     if (transfer->error[0] != '\0')
         return transfer->error;
-    return transfer->fetcher->easy_strerror(code);
+    return transfer->fetcher->curl.easy_strerror(code);
 }
 
 static void finish(struct fetcher *fetcher, CURL *easy, CURLcode code)
@@ -99,12 +76,12 @@ static void finish(struct fetcher *fetcher, CURL *easy, CURLcode code)
     struct fetch_answer answer = {0, "", "", 0};
     long status = 0;
 
-    fetcher->easy_getinfo(easy, CURLINFO_PRIVATE, &transfer);
+    fetcher->curl.easy_getinfo(easy, CURLINFO_PRIVATE, &transfer);
     while (*link != transfer)
         link = &(*link)->next;
     *link = transfer->next;
     if (code == CURLE_OK) {
-        fetcher->easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+        fetcher->curl.easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
         answer.status = (int)status;
         answer.body = buf_text(&transfer->answer);
         answer.body_bytes = transfer->answer.length;
@@ -120,7 +97,8 @@ static void finish_all(struct fetcher *fetcher)
     CURLMsg *message;
     int left;
 
-    while ((message = fetcher->multi_info_read(fetcher->multi, &left)) != NULL)
+    while ((message = fetcher->curl.multi_info_read(fetcher->multi, &left)) !=
+           NULL)
         if (message->msg == CURLMSG_DONE)
             finish(fetcher, message->easy_handle, message->data.result);
 }
@@ -152,8 +130,8 @@ static void on_ready(uv_poll_t *handle, int status, int events)
         flags |= CURL_CSELECT_IN;
     if ((events & UV_WRITABLE) != 0)
         flags |= CURL_CSELECT_OUT;
-    fetcher->multi_socket_action(fetcher->multi, watched->socket, flags,
-                                 &running);
+    fetcher->curl.multi_socket_action(fetcher->multi, watched->socket, flags,
+                                      &running);
     finish_all(fetcher);
 }
 
@@ -162,8 +140,8 @@ static void on_due(uv_timer_t *handle)
     struct fetcher *fetcher = handle->data;
     int running;
 
-    fetcher->multi_socket_action(fetcher->multi, CURL_SOCKET_TIMEOUT, 0,
-                                 &running);
+    fetcher->curl.multi_socket_action(fetcher->multi, CURL_SOCKET_TIMEOUT, 0,
+                                      &running);
     finish_all(fetcher);
 }
 
@@ -183,7 +161,7 @@ static struct watched *watch(struct fetcher *fetcher, curl_socket_t socket)
         uv_unref((uv_handle_t *)&watched->poll);
         watched->next = fetcher->sockets;
         fetcher->sockets = watched;
-        fetcher->multi_assign(fetcher->multi, socket, watched);
+        fetcher->curl.multi_assign(fetcher->multi, socket, watched);
         return watched;
     }
     free(watched);
@@ -236,43 +214,29 @@ static int on_timeout(CURLM *multi, long timeout_ms, void *user)
 
 /* ---- the interface ---- */
 
-static const char library_name[] = "libcurl.so.4";
-
-static int load(struct fetcher *fetcher, struct err *err)
-{
-    fetcher->library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-    if (fetcher->library == NULL)
-        return err_set(err, ERR_FAILED, "cannot load '%s': %s", library_name,
-                       dlerror());
-#define X(name, symbol)                                                        \
-    *(void **)&fetcher->name = dlsym(fetcher->library, #symbol);               \
-    if (fetcher->name == NULL)                                                 \
-        return err_set(err, ERR_FAILED, "'%s' has no %s", library_name,        \
-                       #symbol);
-    CURL_FUNCTIONS(X)
-#undef X
-    return 0;
-}
-
 struct fetcher *fetcher_create(uv_loop_t *loop, struct err *err)
 {
     struct fetcher *fetcher = mem_zero(sizeof(*fetcher));
 
     fetcher->loop = loop;
-    if (load(fetcher, err) != 0) {
+    if (libcurl_load(&fetcher->curl, err) != 0) {
         free(fetcher);
         return NULL;
     }
-    fetcher->multi = fetcher->multi_init();
+    fetcher->has_certificates =
+        libcurl_certificates(&fetcher->curl, &fetcher->certificates);
+    fetcher->multi = fetcher->curl.multi_init();
     if (fetcher->multi == NULL)
         abort();
     uv_timer_init(loop, &fetcher->timer);
     uv_unref((uv_handle_t *)&fetcher->timer);
     fetcher->timer.data = fetcher;
-    fetcher->multi_setopt(fetcher->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
-    fetcher->multi_setopt(fetcher->multi, CURLMOPT_SOCKETDATA, fetcher);
-    fetcher->multi_setopt(fetcher->multi, CURLMOPT_TIMERFUNCTION, on_timeout);
-    fetcher->multi_setopt(fetcher->multi, CURLMOPT_TIMERDATA, fetcher);
+    fetcher->curl.multi_setopt(fetcher->multi, CURLMOPT_SOCKETFUNCTION,
+                               on_socket);
+    fetcher->curl.multi_setopt(fetcher->multi, CURLMOPT_SOCKETDATA, fetcher);
+    fetcher->curl.multi_setopt(fetcher->multi, CURLMOPT_TIMERFUNCTION,
+                               on_timeout);
+    fetcher->curl.multi_setopt(fetcher->multi, CURLMOPT_TIMERDATA, fetcher);
     return fetcher;
 }
 
@@ -291,7 +255,7 @@ void fetcher_destroy(struct fetcher *fetcher)
         fetcher->transfers = transfer->next;
         transfer_destroy(transfer);
     }
-    fetcher->multi_cleanup(fetcher->multi);
+    fetcher->curl.multi_cleanup(fetcher->multi);
     while (fetcher->sockets != NULL)
         unwatch(fetcher->sockets);
     uv_close((uv_handle_t *)&fetcher->timer, free_fetcher);
@@ -303,7 +267,7 @@ static void set_options(struct transfer *transfer,
     struct fetcher *fetcher = transfer->fetcher;
     CURL *easy = transfer->easy;
 
-#define SET(option, value) fetcher->easy_setopt(easy, option, value)
+#define SET(option, value) fetcher->curl.easy_setopt(easy, option, value)
     SET(CURLOPT_PRIVATE, (void *)transfer);
     SET(CURLOPT_URL, request->url);
 #if LIBCURL_VERSION_NUM >= 0x075500
@@ -331,6 +295,8 @@ static void set_options(struct transfer *transfer,
         SET(CURLOPT_NOPROXY, "*");
     }
 #undef SET
+    if (fetcher->has_certificates)
+        libcurl_check_with(&fetcher->curl, easy, &fetcher->certificates);
 }
 
 int fetch(struct fetcher *fetcher, const struct fetch_request *request,
@@ -344,7 +310,7 @@ int fetch(struct fetcher *fetcher, const struct fetch_request *request,
     transfer->answer_max_bytes = request->answer_max_bytes > 0
                                      ? request->answer_max_bytes
                                      : FETCH_ANSWER_MAX_BYTES;
-    transfer->easy = fetcher->easy_init();
+    transfer->easy = fetcher->curl.easy_init();
     if (transfer->easy == NULL) {
         free(transfer);
         return err_set(err, ERR_FAILED, "libcurl gave no handle");
@@ -352,10 +318,24 @@ int fetch(struct fetcher *fetcher, const struct fetch_request *request,
     for (size_t i = 0; request->headers != NULL && request->headers[i] != NULL;
          i++)
         transfer->headers =
-            fetcher->slist_append(transfer->headers, request->headers[i]);
+            fetcher->curl.slist_append(transfer->headers, request->headers[i]);
     set_options(transfer, request);
     transfer->next = fetcher->transfers;
     fetcher->transfers = transfer;
-    fetcher->multi_add_handle(fetcher->multi, transfer->easy);
+    fetcher->curl.multi_add_handle(fetcher->multi, transfer->easy);
+    return 0;
+}
+
+int fetch_describe(struct fetch_facts *facts, struct err *err)
+{
+    const curl_version_info_data *info;
+    struct libcurl curl;
+
+    if (libcurl_load(&curl, err) != 0)
+        return -1;
+    info = curl.version_info(CURLVERSION_NOW);
+    facts->version = info->version;
+    facts->tls = info->ssl_version;
+    facts->has_certificates = libcurl_certificates(&curl, &facts->certificates);
     return 0;
 }
