@@ -155,11 +155,14 @@ bool pilot_is_of_kind(const struct slurm_flight *flight, const char *kind)
 /* -- Plans ----------------------------------------------------------------*/
 
 /* What one node is taken to have at least: what a single attempt asks for,
- * whatever is known. */
+ * whatever is known. Of GPUs those of its type: a job that asks for more of
+ * them than a node has never starts. */
 static struct pilot_room node_of(const struct slurm_options *options,
                                  const struct slurm_partition *partition,
+                                 const struct attempt_spec *spec,
                                  const struct pilot_room *cost)
 {
+    const char *type = spec->slurm != NULL ? spec->slurm->gpu_type : NULL;
     struct pilot_room node = {.cpus = options->pilot_cpus,
                               .gpus = options->pilot_gpus,
                               .memory_bytes = options->pilot_memory_bytes};
@@ -168,7 +171,7 @@ static struct pilot_room node_of(const struct slurm_options *options,
         if (node.cpus == 0)
             node.cpus = partition->node_cpus;
         if (node.gpus == 0)
-            node.gpus = partition->node_gpus;
+            node.gpus = slurm_partition_gpus(partition, type);
         if (node.memory_bytes == 0)
             node.memory_bytes = partition->node_memory_bytes;
     }
@@ -277,7 +280,7 @@ int pilot_plan(struct pilot_plan *plan, const struct pilot_wish *wish,
                const struct slurm_partition *partition, struct err *err)
 {
     struct pilot_room cost = pilot_room_of(wish->spec);
-    struct pilot_room node = node_of(options, partition, &cost);
+    struct pilot_room node = node_of(options, partition, wish->spec, &cost);
 
     plan_size(plan, options, &node, &cost, wish->units);
     return plan_time(plan, wish, options, partition, err);

@@ -17,6 +17,7 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "executors/slurm/talk/extra.h"
+#include "executors/slurm/talk/gres.h"
 #include "executors/slurm/talk/rest_impl.h"
 
 enum form {
@@ -25,7 +26,7 @@ enum form {
     COUNTED,   /* a number that may be {"set", "number"} */
     MEGABYTES, /* likewise */
     FLAG,      /* without a value */
-    GPUS,      /* "2", "a100:2" */
+    GPUS,      /* "2", "a100:2,v100:1" */
     GPU_AMOUNT,
     GPU_MEGABYTES,
     WORDS, /* "n1,n2" */
@@ -149,8 +150,9 @@ static bool is_sound(const struct field *field, const char *value)
         return value[0] == '\0';
     case SHARING:
         return sharing_of(value) != NULL;
-    case TEXT:
     case GPUS:
+        return value[strspn(value, ", \t")] != '\0';
+    case TEXT:
     case WORDS:
     case MAIL:
         break;
@@ -232,18 +234,6 @@ json_t *slurm_rest_list(const char *text)
     return list;
 }
 
-/* "gpu:2,shard:1" -> "gres/gpu:2,gres/shard:1" */
-static void add_gres(struct buf *out, const char *value)
-{
-    while (*value != '\0') {
-        size_t length = strcspn(value, ",");
-
-        buf_printf(out, "%sgres/%.*s", out->length > 0 ? "," : "", (int)length,
-                   value);
-        value += length + (value[length] == ',');
-    }
-}
-
 /* As sbatch joins --gpus-per-node and --gres, which may be "none": later
  * versions have one field for both. */
 static void join_gres(json_t *job)
@@ -253,9 +243,9 @@ static void join_gres(json_t *job)
     struct buf out = BUF_INIT;
 
     if (gpus != NULL)
-        buf_printf(&out, "gres/gpu:%s", gpus);
+        slurm_gres_add(&out, "gres/gpu:", gpus);
     if (gres != NULL && strcasecmp(gres, "none") != 0)
-        add_gres(&out, gres);
+        slurm_gres_add(&out, "gres/", gres);
     if (out.length > 0)
         json_object_set_new(job, "tres_per_node", json_string(buf_text(&out)));
     json_object_del(job, "gpus_per_node");
@@ -302,6 +292,17 @@ static json_t *mail_of(const char *value)
     return list;
 }
 
+static json_t *gpus_of(const char *value)
+{
+    struct buf list = BUF_INIT;
+    json_t *json;
+
+    slurm_gres_add(&list, "gres/gpu:", value);
+    json = json_string(buf_text(&list));
+    buf_clear(&list);
+    return json;
+}
+
 static json_t *value_of(const struct field *field, const char *value)
 {
     switch (field->form) {
@@ -316,7 +317,7 @@ static json_t *value_of(const struct field *field, const char *value)
     case FLAG:
         return json_true();
     case GPUS:
-        return json_sprintf("gres/gpu:%s", value);
+        return gpus_of(value);
     case GPU_AMOUNT:
     case GPU_MEGABYTES:
         return json_sprintf("gres/gpu:%" PRId64, amount_of(field, value));

@@ -6,13 +6,21 @@
 
 #include "base/count.h"
 #include "base/mem.h"
+#include "executors/slurm/talk/gres.h"
+
+static void clear_partition(struct slurm_partition *partition)
+{
+    for (size_t i = 0; i < partition->gpu_type_count; i++)
+        free(partition->gpu_types[i].name);
+    free(partition->gpu_types);
+    free(partition->name);
+    free(partition->qos);
+}
 
 void slurm_site_clear(struct slurm_site *site)
 {
-    for (size_t i = 0; i < site->partition_count; i++) {
-        free(site->partitions[i].name);
-        free(site->partitions[i].qos);
-    }
+    for (size_t i = 0; i < site->partition_count; i++)
+        clear_partition(&site->partitions[i]);
     for (size_t i = 0; i < site->qos_count; i++)
         free(site->qos_list[i].name);
     for (size_t i = 0; i < site->association_count; i++) {
@@ -51,6 +59,19 @@ static void copy_limits(struct slurm_site *to, const struct slurm_site *from)
     }
 }
 
+static void copy_partition(struct slurm_partition *to,
+                           const struct slurm_partition *from)
+{
+    *to = *from;
+    to->name = mem_copy_string(from->name);
+    to->qos = mem_copy_string(from->qos);
+    to->gpu_types = mem_array(from->gpu_type_count + 1, sizeof(*to->gpu_types));
+    for (size_t i = 0; i < from->gpu_type_count; i++) {
+        to->gpu_types[i] = from->gpu_types[i];
+        to->gpu_types[i].name = mem_copy_string(from->gpu_types[i].name);
+    }
+}
+
 void slurm_site_copy(struct slurm_site *to, const struct slurm_site *from)
 {
     *to = *from;
@@ -62,11 +83,8 @@ void slurm_site_copy(struct slurm_site *to, const struct slurm_site *from)
     buf_add_string(&to->nodes, buf_text(&from->nodes));
     to->partitions =
         mem_array(from->partition_count + 1, sizeof(*to->partitions));
-    for (size_t i = 0; i < from->partition_count; i++) {
-        to->partitions[i] = from->partitions[i];
-        to->partitions[i].name = mem_copy_string(from->partitions[i].name);
-        to->partitions[i].qos = mem_copy_string(from->partitions[i].qos);
-    }
+    for (size_t i = 0; i < from->partition_count; i++)
+        copy_partition(&to->partitions[i], &from->partitions[i]);
     copy_limits(to, from);
 }
 
@@ -141,35 +159,51 @@ void slurm_site_add_nodes(struct slurm_site *site, const char *names)
     buf_printf(&site->nodes, "%s%s", site->nodes.length > 0 ? "," : "", names);
 }
 
-/* "gpu:a100:4(S:0-1),gpu:2": of all kinds together. */
-static int gpus_of(const char *text)
+/* Of the type, NULL: of all together. */
+static int gpus_of(const char *list, const char *type)
 {
     enum { GPUS_MAX = 1024 };
-    long gpus = 0;
+    struct slurm_gres gres;
+    int64_t gpus = 0;
 
-    while (*text != '\0') {
-        size_t length = strcspn(text, ",(");
-
-        if (strncmp(text, "gpu", 3) == 0 && (text[3] == ':' || length == 3)) {
-            const char *count = memrchr(text, ':', length);
-            long number = count != NULL ? strtol(count + 1, NULL, 10) : 1;
-
-            gpus += number > 0 && number <= GPUS_MAX ? number : 0;
-        }
-        text += length;
-        if (*text == '(')
-            text += strcspn(text, ")");
-        text += strcspn(text, ",");
-        text += *text == ',';
+    while (slurm_gres_next(&list, &gres)) {
+        if (strcmp(gres.name, "gpu") == 0 && gres.count <= GPUS_MAX &&
+            (type == NULL || strcmp(gres.type, type) == 0))
+            gpus += gres.count;
     }
     return gpus <= GPUS_MAX ? (int)gpus : GPUS_MAX;
+}
+
+static void add_type(struct slurm_partition *partition, const char *type,
+                     int gpus)
+{
+    size_t i = 0;
+
+    while (i < partition->gpu_type_count &&
+           strcmp(partition->gpu_types[i].name, type) != 0)
+        i++;
+    if (i == partition->gpu_type_count) {
+        partition->gpu_types = mem_resize(partition->gpu_types, i + 1,
+                                          sizeof(*partition->gpu_types));
+        partition->gpu_types[i] =
+            (struct slurm_gpu_type){.name = mem_copy_string(type)};
+        partition->gpu_type_count++;
+    }
+    if (gpus > partition->gpu_types[i].gpus)
+        partition->gpu_types[i].gpus = gpus;
 }
 
 void slurm_partition_add(struct slurm_partition *partition, int nodes, int cpus,
                          int64_t memory_bytes, const char *gres)
 {
-    int gpus = gpus_of(gres);
+    int gpus = gpus_of(gres, NULL);
+    const char *at = gres;
+    struct slurm_gres one;
 
+    while (slurm_gres_next(&at, &one)) {
+        if (strcmp(one.name, "gpu") == 0 && one.type[0] != '\0')
+            add_type(partition, one.type, gpus_of(gres, one.type));
+    }
     if (partition->nodes == 0 || cpus < partition->node_cpus)
         partition->node_cpus = cpus;
     if (partition->nodes == 0 || memory_bytes < partition->node_memory_bytes)
@@ -177,4 +211,16 @@ void slurm_partition_add(struct slurm_partition *partition, int nodes, int cpus,
     if (gpus > partition->node_gpus)
         partition->node_gpus = gpus;
     partition->nodes = count_to_int(count_add(partition->nodes, nodes));
+}
+
+int slurm_partition_gpus(const struct slurm_partition *partition,
+                         const char *type)
+{
+    if (type == NULL)
+        return partition->node_gpus;
+    for (size_t i = 0; i < partition->gpu_type_count; i++) {
+        if (strcmp(partition->gpu_types[i].name, type) == 0)
+            return partition->gpu_types[i].gpus;
+    }
+    return 0;
 }

@@ -10,6 +10,11 @@
 
 /* What a cluster is, as far as smtune goes by it. */
 
+struct slurm_gpu_type {
+    char *name;
+    int gpus; /* of the node that has most of it */
+};
+
 struct slurm_partition {
     char *name;
     char *qos; /* whose limits it has; NULL: none */
@@ -17,7 +22,9 @@ struct slurm_partition {
     bool is_up;
     int nodes;     /* in it */
     int node_cpus; /* of its smallest node */
-    int node_gpus; /* of its best equipped node */
+    int node_gpus; /* of its best equipped node, of all types */
+    struct slurm_gpu_type *gpu_types; /* [gpu_type_count] */
+    size_t gpu_type_count;
     int64_t node_memory_bytes;
     int64_t default_time_ms; /* 0: none */
     int64_t max_time_ms;     /* 0: no limit */
@@ -81,5 +88,8 @@ void slurm_site_add_nodes(struct slurm_site *site, const char *names);
 /* So many nodes of a kind; gres as Slurm prints it, "gpu:a100:4(S:0-1)". */
 void slurm_partition_add(struct slurm_partition *partition, int nodes, int cpus,
                          int64_t memory_bytes, const char *gres);
+/* GPUs of the node that has most of the type; NULL: of all types together. */
+int slurm_partition_gpus(const struct slurm_partition *partition,
+                         const char *type);
 
 #endif

@@ -146,6 +146,32 @@ static void test_slurm_pilot_room__a_pilot_is_a_node_or_what_is_needed(
     assert_int_equal(plan(&one, &plain, NULL, 64).size.cpus, 1);
 }
 
+/* A pilot for six of one type would never start. */
+static void test_slurm_pilot_room__its_gpus_are_those_of_the_type(void **state)
+{
+    static char profile[] = "a100_3g.20gb", whole[] = "a100";
+    struct slurm_gpu_type types[] = {{whole, 2}, {profile, 4}};
+    const struct slurm_partition mixed = {.name = batch,
+                                          .node_cpus = 16,
+                                          .node_gpus = 6,
+                                          .gpu_types = types,
+                                          .gpu_type_count = 2};
+    const struct slurm_ask asks[] = {{.gpu_type = "a100"},
+                                     {.gpu_type = "a100_3g.20gb"},
+                                     {.gpu_type = "v100"}};
+    const struct attempt_spec any = {.cpus = 1, .gpus = 1};
+    struct attempt_spec typed = any;
+    static const int expected[] = {2, 4, 1};
+
+    (void)state;
+    assert_int_equal(plan(&any, &plain, &mixed, 64).size.gpus, 6);
+    for (size_t i = 0; i < 3; i++) {
+        typed.slurm = &asks[i];
+        assert_int_equal(plan(&typed, &plain, &mixed, 64).size.gpus,
+                         expected[i]);
+    }
+}
+
 static void test_slurm_pilot_room__options_say_the_size(void **state)
 {
     const struct slurm_options options = {.pilot_cpus = 8,
@@ -258,6 +284,7 @@ int main(void)
         cmocka_unit_test(test_slurm_pilot_room__kinds_tell_what_is_asked_for),
         cmocka_unit_test(
             test_slurm_pilot_room__a_pilot_is_a_node_or_what_is_needed),
+        cmocka_unit_test(test_slurm_pilot_room__its_gpus_are_those_of_the_type),
         cmocka_unit_test(test_slurm_pilot_room__options_say_the_size),
         cmocka_unit_test(
             test_slurm_pilot_room__its_time_is_the_partitions_or_enough),

@@ -79,6 +79,9 @@ static void test_job__names_the_gpus_of_a_node(void **state)
     assert_gres(NULL, 2, 4, 38, "gres", "gpu:2");
     assert_gres("a100", 2, 4, 38, "gres", "gpu:a100:2");
     assert_gres("a100", 1, 1, 41, "tres_per_node", "gres/gpu:a100:1");
+    assert_gres("1g.10gb", 2, 4, 38, "gres", "gpu:1g.10gb:2");
+    assert_gres("a100_1g.5gb", 1, 2, 45, "tres_per_node",
+                "gres/gpu:a100_1g.5gb:2");
 }
 
 static void test_job__divides_its_tasks(void **state)
@@ -177,6 +180,10 @@ static void test_job__joins_what_a_node_is_to_have(void **state)
                 "gres/gpu:4,gres/shard:1");
     assert_node("--gpus-per-node=4", "--gres=None", 41, "tres_per_node",
                 "gres/gpu:4");
+    assert_node("--hold", "--gpus-per-node=a100:2,v100:1", 39, "tres_per_node",
+                "gres/gpu:a100:2,gres/gpu:v100:1,gres/gpu:2");
+    assert_node("--gpus-per-node=1g.5gb:7", "--gres=gres/shard=1", 45,
+                "tres_per_node", "gres/gpu:1g.5gb:7,gres/shard:1");
     assert_node("--hold", "--gres=none", 41, "tres_per_node", NULL);
     assert_node("--hold", "--gres=shard:1", 41, "gres", NULL);
     assert_node("--hold", "--gpus-per-node=1", 41, "gpus_per_node", NULL);
@@ -219,6 +226,17 @@ static void test_job__says_options_of_sbatch_in_fields(void **state)
     assert_extra("--gres=gpu:a100:2,shard:1", 41,
                  "{\"tres_per_node\":\"gres/gpu:a100:2,gres/shard:1\"}");
     assert_extra("--gpus-per-node=2", 41, "{\"tres_per_node\":\"gres/gpu:2\"}");
+    assert_extra("--gpus-per-task=a100:2,v100:1", 38,
+                 "{\"gpus_per_task\":\"a100:2,v100:1\"}");
+    for (int version = 39; version <= 45; version++) {
+        assert_extra("--gpus-per-task=a100:2,v100:1", version,
+                     "{\"tres_per_task\":\"gres/gpu:a100:2,gres/gpu:v100:1\"}");
+        assert_extra("--gpus-per-socket=a100_1g.5gb:2, v100:1", version,
+                     "{\"tres_per_socket\":\"gres/gpu:a100_1g.5gb:2,"
+                     "gres/gpu:v100:1\"}");
+        assert_extra("--gres=gpu:a100=2 shard=1", version,
+                     "{\"tres_per_node\":\"gres/gpu:a100:2,gres/shard:1\"}");
+    }
     assert_extra("--mem-per-cpu=2G", 38, "{\"memory_per_cpu\":2048}");
     assert_extra("--mem-per-cpu=1025K", 41,
                  "{\"memory_per_cpu\":{\"set\":true,\"infinite\":false,"
@@ -254,7 +272,7 @@ static void test_job__refuses_options_without_a_field_by_name(void **state)
     static const char *const refused[] = {
         "--begin=now+1hour", "--switches=1",   "--nice=much",
         "--mem-per-cpu=2X",  "--mem-per-cpu=", "--hold=yes",
-        "--exclusive=topo",  "--gres="};
+        "--exclusive=topo",  "--gres=",        "--gpus-per-task=,"};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
