@@ -79,6 +79,24 @@ static size_t count_device_files(const char *root)
     return count;
 }
 
+/* Names of slots are made of them, so no other character passes. */
+static bool is_name(const char *text, size_t length)
+{
+    bool is_mig = strncmp(text, "MIG-", 4) == 0;
+
+    for (size_t i = 0; i < length; i++) {
+        if (!isalnum((unsigned char)text[i]) && text[i] != '-' &&
+            !(is_mig && text[i] == '/'))
+            return false;
+    }
+    return true;
+}
+
+bool gpu_is_mig(const struct gpu *gpu)
+{
+    return strncmp(gpu->name, "MIG-", 4) == 0;
+}
+
 size_t gpus_parse(const char *visible, struct gpu gpus[GPUS_MAX])
 {
     size_t count = 0;
@@ -86,12 +104,9 @@ size_t gpus_parse(const char *visible, struct gpu gpus[GPUS_MAX])
     while (count < GPUS_MAX) {
         size_t length = strcspn(visible, ",");
 
-        if (length == 0 || length >= GPU_NAME_MAX || visible[0] == '-')
+        if (length == 0 || length >= GPU_NAME_MAX || visible[0] == '-' ||
+            !is_name(visible, length))
             break;
-        for (size_t i = 0; i < length; i++) {
-            if (!isalnum((unsigned char)visible[i]) && visible[i] != '-')
-                return count;
-        }
         memcpy(gpus[count].name, visible, length);
         gpus[count++].name[length] = '\0';
         visible += length + (visible[length] == ',');

@@ -12,6 +12,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/mem.h"
+#include "executors/machine/slots_impl.h"
 
 struct locked {
     dev_t device;
@@ -82,8 +83,9 @@ static void add_holder(int64_t pid, struct slots_census *census)
 static void count_file(const struct locks *locks, int directory,
                        const char *name, struct slots_census *census)
 {
-    bool is_gpu = strncmp(name, "gpu-", 4) == 0;
     const struct locked *lock;
+    struct gpu gpu;
+    bool is_gpu = slot_gpu_of_file(name, &gpu);
 
     if (!is_gpu && strncmp(name, "cpu-", 4) != 0)
         return;
@@ -94,8 +96,7 @@ static void count_file(const struct locks *locks, int directory,
     if (!is_gpu)
         census->cpus_taken++;
     else if (census->gpus_taken < GPUS_MAX)
-        snprintf(census->gpus[census->gpus_taken++].name, GPU_NAME_MAX, "%s",
-                 name + 4);
+        census->gpus[census->gpus_taken++] = gpu;
 }
 
 void slots_count(const char *directory, struct slots_census *census)

@@ -4,11 +4,35 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "executors/machine/slots_impl.h"
+
+static void replace(char *text, char old, char new)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == old)
+            *text = new;
+    }
+}
+
+void slot_gpu_file(const struct gpu *gpu, char file[SLOT_GPU_FILE_MAX])
+{
+    snprintf(file, SLOT_GPU_FILE_MAX, "gpu-%s", gpu->name);
+    replace(file, '/', '_');
+}
+
+bool slot_gpu_of_file(const char *file, struct gpu *gpu)
+{
+    if (strncmp(file, "gpu-", 4) != 0)
+        return false;
+    snprintf(gpu->name, sizeof(gpu->name), "%s", file + 4);
+    replace(gpu->name, '_', '/');
+    return true;
+}
 
 int slot_open_file(const struct slots_place *place, const char *name)
 {

@@ -47,6 +47,13 @@ struct slots {
 
 /* ---- slots_file.c: one slot, a file that its holder locks ---- */
 
+enum { SLOT_GPU_FILE_MAX = GPU_NAME_MAX + 4 };
+
+/* "gpu-NAME"; the name of a MIG device may have slashes. */
+void slot_gpu_file(const struct gpu *gpu, char file[SLOT_GPU_FILE_MAX]);
+/* False: it is the file of something else. */
+bool slot_gpu_of_file(const char *file, struct gpu *gpu);
+
 /* -1: it cannot be opened. */
 int slot_open_file(const struct slots_place *place, const char *name);
 struct slot *slot_array_create(size_t count);

@@ -99,12 +99,6 @@ static uint64_t shared_parts(const struct slots *slots, size_t gpu)
     return parts;
 }
 
-static void print_gpu_file(const struct slots *slots, size_t gpu,
-                           char name[GPU_NAME_MAX + 8])
-{
-    snprintf(name, GPU_NAME_MAX + 8, "gpu-%s", slots->gpu_names[gpu].name);
-}
-
 static bool may_have(const struct attempt_spec *spec, size_t gpu)
 {
     return spec->gpu_set == 0 || (spec->gpu_set >> gpu & 1) != 0;
@@ -112,13 +106,13 @@ static bool may_have(const struct attempt_spec *spec, size_t gpu)
 
 static int take_gpus(struct slots *slots, const struct attempt_spec *spec)
 {
-    char name[GPU_NAME_MAX + 8];
+    char name[SLOT_GPU_FILE_MAX];
     int taken = 0;
 
     for (size_t i = 0; i < slots->gpu_count && taken < spec->gpus; i++) {
         if (!may_have(spec, i) || shared_parts(slots, i) != 0)
             continue;
-        print_gpu_file(slots, i, name);
+        slot_gpu_file(&slots->gpu_names[i], name);
         taken +=
             slot_take(&slots->machine, &slots->gpus[i], name, spec->attempt);
     }
@@ -128,13 +122,13 @@ static int take_gpus(struct slots *slots, const struct attempt_spec *spec)
 static bool may_share(struct slots *slots, size_t gpu)
 {
     struct slot *slot = &slots->gpus[gpu];
-    char name[GPU_NAME_MAX + 8];
+    char name[SLOT_GPU_FILE_MAX];
 
     if (slot->holder != 0)
         return false;
     if (slots->machine.directory == NULL)
         return true;
-    print_gpu_file(slots, gpu, name);
+    slot_gpu_file(&slots->gpu_names[gpu], name);
     if (slot->fd < 0)
         slot->fd = slot_open_file(&slots->machine, name);
     return slot->fd >= 0 && flock(slot->fd, LOCK_SH | LOCK_NB) == 0;

@@ -170,6 +170,22 @@ static int check_gpu_line(const char *line, size_t length,
     return -1;
 }
 
+/* MIG devices are GPUs to an attempt, and not in the query. */
+static int count_mig(void)
+{
+    static char program[] = "nvidia-smi", list[] = "-L";
+    char *argv[] = {program, list, NULL};
+    struct program_output output;
+    int count = 0;
+
+    if (program_run(argv, GPUS_MS, &output) != 0)
+        return 0;
+    for (const char *at = output.text; (at = strstr(at, "(UUID: MIG-")) != NULL;
+         at++)
+        count++;
+    return count;
+}
+
 static int check_gpus(const struct attempt_spec *needs,
                       char text[HEALTH_TEXT_MAX])
 {
@@ -193,6 +209,8 @@ static int check_gpus(const struct attempt_spec *needs,
         count += length > 0;
         line += length;
     }
+    if (count < needs->gpus)
+        count += count_mig();
     if (count >= needs->gpus)
         return 0;
     snprintf(text, HEALTH_TEXT_MAX, "needs %d GPU%s, nvidia-smi lists %d",

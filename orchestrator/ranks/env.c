@@ -78,15 +78,18 @@ static int find_gpus(struct gpu gpus[GPUS_MAX])
                                  : gpus_find("", NULL, gpus));
 }
 
-/* LOCAL_RANK is one of the GPUs that are seen: the rank is alone with its. */
-static void set_gpus(struct env_list *env, int rank, int tasks)
+/* LOCAL_RANK is one of the GPUs that are seen: the rank is alone with its. Of
+ * MIG devices it could use none but the first. */
+static void set_gpus(struct env_list *env, const struct rank_meeting *meeting,
+                     int rank)
 {
+    const int tasks = meeting->local_tasks;
     struct gpu gpus[GPUS_MAX];
     struct buf names = BUF_INIT;
     int count = find_gpus(gpus);
     int first, end;
 
-    if (count == 0)
+    if (count == 0 || !(meeting->split_gpus || gpu_is_mig(&gpus[0])))
         return;
     env_list_set(env, "LOCAL_RANK", "0");
     env_list_set(env, "LOCAL_WORLD_SIZE", "1");
@@ -132,8 +135,7 @@ void rank_env_set(struct env_list *env, const struct rank_meeting *meeting,
     env_list_printf(env, "MASTER_PORT", "%d", meeting->port);
     if (env_list_get(env, "OMP_NUM_THREADS") == NULL)
         env_list_printf(env, "OMP_NUM_THREADS", "%d", meeting->threads);
-    if (meeting->split_gpus)
-        set_gpus(env, local, meeting->local_tasks);
+    set_gpus(env, meeting, local);
     if (rank > 0 && env_list_get(env, "SMTUNE_METRICS") != NULL)
         env_list_set(env, "SMTUNE_METRICS", "/dev/null");
     set_hosts(env, meeting);

@@ -113,6 +113,64 @@ def test_the_environments_gpus_are_found_by_their_names(smtune, experiment,
     assert given(smtune, "exp", 1) == {"GPU-15ea7bf9"}
 
 
+MIG = """\
+#!/bin/sh
+[ "$*" = -L ] || exit 2
+cat <<END
+GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-5d5ba0d6-d33d-2b2c-524d-9e3d8d2b8a77)
+  MIG 3g.20gb     Device  0: (UUID: MIG-c6d4f1ef-42e4-5de3-91c7-45d71c87eb3f)
+  MIG 1g.5gb      Device  1: (UUID: MIG-cba663e8-9bed-5b25-b243-5985ef7c9beb)
+  MIG 1g.5gb      Device  2: (UUID: MIG-2c3e53a4-0b4e-5b5a-8b5c-4ef8ea2bb6c9)
+END
+"""
+SMALL = {"MIG-cba663e8-9bed-5b25-b243-5985ef7c9beb",
+         "MIG-2c3e53a4-0b4e-5b5a-8b5c-4ef8ea2bb6c9"}
+LARGE = {"MIG-c6d4f1ef-42e4-5de3-91c7-45d71c87eb3f"}
+
+
+@pytest.fixture
+def on_mig(smtune, on_gpus):
+    """The same with the MIG devices of its first GPU."""
+    write_nvidia_smi(smtune, MIG)
+    smtune.env["CUDA_VISIBLE_DEVICES"] = ",".join(sorted(SMALL | LARGE))
+    return on_gpus
+
+
+@pytest.mark.parametrize("gpus, seen", [
+    ("1g.5gb:1", SMALL), ("{a100_1g.5gb: 2}", SMALL), ("3g.20gb:1", LARGE),
+    ("2", SMALL | LARGE)])
+def test_trials_get_mig_devices_of_the_profile(smtune, experiment, on_mig,
+                                               gpus, seen):
+    result = on_mig("run", experiment(
+        SEEN, trials=4, parallel=4, resources=f"{{gpus: {gpus}}}"))
+    assert result.returncode == 0, result.stderr
+    count = int(gpus.strip("}").split(":")[-1])
+    for trial in range(1, 5):
+        assert len(given(smtune, "exp", trial)) == count
+        assert given(smtune, "exp", trial) <= seen
+
+
+def test_each_rank_has_a_mig_device_of_its_own(smtune, experiment, on_mig):
+    """A process of CUDA uses only the first one that it sees."""
+    result = on_mig("run", experiment(
+        "echo gpus $CUDA_VISIBLE_DEVICES; echo local $LOCAL_RANK; echo loss=1",
+        trials=1, resources="{gpus: 1g.5gb:2, tasks: 2}"))
+    assert result.returncode == 0, result.stderr
+    folder = smtune.store / "runs/exp/attempts/1-1"
+    said = smtune.ok("logs", "exp", 1) + (folder / "rank-1.log").read_text()
+    assert {line.split()[-1] for line in said.splitlines()
+            if "gpus MIG" in line} == SMALL
+    assert said.count("local 0") == 2
+
+
+def test_a_whole_gpu_is_no_mig_device(experiment, on_mig):
+    result = on_mig("run", experiment(SEEN, trials=1,
+                                      resources="{gpus: a100:1}"))
+    assert "needs 1 GPU of type 'a100', this machine has 0 (its GPUs: 2 " \
+        "NVIDIA A100-SXM4-40GB MIG 1g.5gb, 1 NVIDIA A100-SXM4-40GB MIG " \
+        "3g.20gb)" in result.stderr
+
+
 def test_without_the_types_nothing_starts(smtune, experiment, on_gpus,
                                           tmp_path):
     path = experiment(SEEN, trials=1, resources="{gpus: gtx1060:2}")

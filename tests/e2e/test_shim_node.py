@@ -378,6 +378,25 @@ def test_gpus_are_looked_at(attempt, healthy, tmp_path, lines, status, said):
         assert said in attempt.read("unhealthy")
 
 
+@pytest.mark.parametrize("devices, said", [
+    (2, None), (0, "needs 2 GPUs, nvidia-smi lists 1")])
+def test_mig_devices_are_gpus(attempt, healthy, tmp_path, devices, said):
+    """The query lists their GPU alone."""
+    attempt.order("true", gpus=2)
+    env = gpus(tmp_path, "0, [N/A]")
+    listed = ["GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-5d5ba0d6)"] + [
+        f"  MIG 3g.20gb     Device  {number}: (UUID: MIG-c6d4f1e{number})"
+        for number in range(devices)]
+    program = tmp_path / "nvidia-smi"
+    program.write_text(
+        '#!/bin/sh\n[ "$*" = -L ] || exec cat <<END\n0, [N/A]\nEND\n'
+        "cat <<END\n" + "\n".join(listed) + "\nEND\n")
+    result = attempt.run("--healthy", healthy, env=env)
+    assert result.returncode == (124 if said else 0), result.stderr
+    if said:
+        assert said in attempt.read("unhealthy")
+
+
 # -- Reserves -----------------------------------------------------------------
 
 @pytest.fixture

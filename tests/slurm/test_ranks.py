@@ -226,6 +226,19 @@ def test_gpus_of_a_type(smtune, experiment, transport, mode):
         assert re.search(r"^seen=\d,\d$", said, re.M)
 
 
+@pytest.mark.cluster("mig")
+@pytest.mark.parametrize("mode", ["job", "pilot"])
+def test_mig_devices_by_their_profile(smtune, experiment, transport, mode):
+    """A node has two of them, and four GPUs: a pilot for six of either type
+    would never start."""
+    smtune.ok("run", experiment(trials=6, executor={"mode": mode}, trial={
+        "shell": "echo seen=$CUDA_VISIBLE_DEVICES; echo loss=1",
+        "resources": {"gpus": "a100_1g.5gb:1"}}))
+    for number in range(1, 7):
+        said = smtune.ok("logs", "run", number)
+        assert re.search(r"^seen=\d$", said, re.M), said
+
+
 def test_a_type_that_the_cluster_lacks(smtune, experiment, transport):
     smtune("run", experiment(trials=1, trial={
         "command": ["echo", "loss=1"], "resources": {"gpus": "a100:1"}}))

@@ -352,7 +352,8 @@ const struct schema_key experiment_resource_keys[] = {
         .doc = "GPUs that a trial uses; CUDA_VISIBLE_DEVICES lists them. "
                "`a100:2` or `{a100: 2}` asks for GPUs of a type. On one "
                "machine, the names that nvidia-smi lists have the words of "
-               "the type: a100, a100-sxm4 and rtx4090, but not a10. There "
+               "the type: a100, a100-sxm4 and rtx4090, but not a10. A type "
+               "may be a profile of MIG: 1g.10gb, a100_1g.5gb. There "
                "0.5 is a part of a GPU: trials share one as "
                "long as their parts amount to at most 1. smtune does not "
                "limit their memory or time on it. "
@@ -371,7 +372,7 @@ const struct schema_key experiment_resource_keys[] = {
                "many as others have, or one that several ranks share. "
                "CUDA_VISIBLE_DEVICES lists them, LOCAL_RANK is 0 and "
                "LOCAL_WORLD_SIZE is 1, as if each rank had a machine of its "
-               "own.",
+               "own. Ranks on MIG devices always see only their own.",
         .fallback = "node",
         .example = "rank",
     },

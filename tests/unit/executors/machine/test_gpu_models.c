@@ -73,6 +73,48 @@ static void test_gpu_models__too_few_are_refused_with_what_there_is(
                                   "has 0 (its GPUs: none)");
 }
 
+/* As nvidia-smi -L prints them, with drivers since 470 and before. */
+static void test_gpu_models__mig_devices_have_a_profile(void **state)
+{
+    static const char list[] =
+        "GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-5d5ba0d6)\n"
+        "  MIG 3g.20gb     Device  0: (UUID: MIG-c6d4f1ef-42e4)\n"
+        "  MIG 1g.5gb      Device  1: (UUID: MIG-cba663e8-9bed)\n"
+        "  MIG 1c.3g.20gb  Device  2: (UUID: MIG-2c3e53a4-0b4e)\n"
+        "GPU 1: NVIDIA H100 NVL (UUID: GPU-81495ec7)\n"
+        "  MIG 1g.12gb Device 0: (UUID: MIG-GPU-81495ec7/9/0)\n";
+    const struct gpu gpus[] = {{"MIG-cba663e8-9bed"},
+                               {"MIG-GPU-81495ec7/9/0"},
+                               {"MIG-c6d4"},
+                               {"MIG-2c3e53a4-0b4e"},
+                               {"MIG-ffff"}};
+    struct gpu_models models;
+    struct err err;
+    uint64_t set;
+
+    (void)state;
+    gpu_models_read("", gpus, 5, &models);
+    gpu_models_read_mig(list, gpus, &models);
+    assert_string_equal(models.names[0], "NVIDIA A100-SXM4-40GB MIG 1g.5gb");
+    assert_string_equal(models.names[1], "NVIDIA H100 NVL MIG 1g.12gb");
+    assert_string_equal(models.names[2], "NVIDIA A100-SXM4-40GB MIG 3g.20gb");
+    assert_string_equal(models.names[4], "");
+    assert_int_equal(gpu_models_choose(&models, "3g.20gb", 1, &set, NULL), 0);
+    assert_int_equal(set, 4);
+    assert_int_equal(gpu_models_choose(&models, "h100_1g.12gb", 1, &set, NULL),
+                     0);
+    assert_int_equal(set, 2);
+    models.count = 2;
+    assert_int_equal(gpu_models_choose(&models, "a100", 1, &set, &err), -1);
+    assert_string_equal(err.text,
+                        "needs 1 GPU of type 'a100', this machine has 0 (its "
+                        "GPUs: 1 NVIDIA A100-SXM4-40GB MIG 1g.5gb, 1 NVIDIA "
+                        "H100 NVL MIG 1g.12gb)");
+    gpu_models_read_mig("No devices were found\n\n  MIG x\nGPU 0:\n", gpus,
+                        &models);
+    assert_string_equal(models.names[0], "NVIDIA A100-SXM4-40GB MIG 1g.5gb");
+}
+
 /* What may come in place of a list. */
 static void test_gpu_models__nonsense_names_nothing(void **state)
 {
@@ -123,6 +165,17 @@ static void test_gpu_models__types_are_whole_words(void **state)
         {"NVIDIA DGX Display", "a100", false},
         {"", "a100", false},
         {"NVIDIA A100", "-", false},
+        {"NVIDIA A100-SXM4-40GB MIG 1g.5gb", "1g.5gb", true},
+        {"NVIDIA A100-SXM4-40GB MIG 1g.5gb", "A100_1G.5GB", true},
+        {"NVIDIA A100-SXM4-40GB MIG 1g.5gb", "nvidia_a100-sxm4-40gb_1g.5gb",
+         true},
+        {"NVIDIA A100-SXM4-40GB MIG 1g.5gb", "a100", false},
+        {"NVIDIA A100-SXM4-40GB MIG 1g.5gb", "a10_1g.5gb", false},
+        {"NVIDIA A100-SXM4-40GB MIG 1g.5gb", "5gb", false},
+        {"NVIDIA A100-SXM4-40GB MIG 1g.5gb", "11g.5gb", false},
+        {"NVIDIA A100-SXM4-40GB MIG 1g.5gb", "-", false},
+        {"NVIDIA A100-SXM4-40GB MIG 1c.3g.20gb", "3g.20gb", false},
+        {"NVIDIA A100-SXM4-40GB", "a100_1g.5gb", false},
     };
 
     (void)state;
@@ -139,6 +192,7 @@ int main(void)
         cmocka_unit_test(test_gpu_models__are_found_by_all_names),
         cmocka_unit_test(
             test_gpu_models__too_few_are_refused_with_what_there_is),
+        cmocka_unit_test(test_gpu_models__mig_devices_have_a_profile),
         cmocka_unit_test(test_gpu_models__nonsense_names_nothing),
         cmocka_unit_test(test_gpu_models__types_are_whole_words),
     };

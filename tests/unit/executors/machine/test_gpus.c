@@ -79,11 +79,23 @@ static void test_gpus__are_those_that_are_visible(void **state)
         size_t count;
         const char *last;
     } cases[] = {
-        {"3", 1, "3"},      {"1,3", 2, "3"},
-        {"", 0, NULL},      {"-1", 0, NULL},
-        {"2,-1,3", 1, "2"}, {"GPU-0b1c-22,MIG-7", 2, "MIG-7"},
-        {"0,,1", 1, "0"},   {"0,../../x", 1, "0"},
+        {"3", 1, "3"},
+        {"1,3", 2, "3"},
+        {"", 0, NULL},
+        {"-1", 0, NULL},
+        {"2,-1,3", 1, "2"},
+        {"GPU-0b1c-22,MIG-7", 2, "MIG-7"},
+        {"0,,1", 1, "0"},
+        {"0,../../x", 1, "0"},
         {"0,1,", 2, "1"},
+        /* MIG devices, as nvidia-smi -L of drivers since 470 and before */
+        {"MIG-c6d4f1ef-42e4-5de3-91c7-45d71c87eb3f,"
+         "MIG-cba663e8-9bed-5b25-b243-5985ef7c9beb",
+         2, "MIG-cba663e8-9bed-5b25-b243-5985ef7c9beb"},
+        {"MIG-GPU-9de3d0e8-33f5-10dc-0c79-2c88a7ab0a23/2/0", 1,
+         "MIG-GPU-9de3d0e8-33f5-10dc-0c79-2c88a7ab0a23/2/0"},
+        {"0,1/2", 1, "0"},
+        {"MIG-a/../../x", 0, NULL},
     };
     struct gpu gpus[GPUS_MAX];
 

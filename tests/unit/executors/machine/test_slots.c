@@ -447,6 +447,28 @@ static void test_directory__needs_no_runtime_directory(void **state)
     assert_string_equal(path, expected);
 }
 
+/* The name of a driver before 470 is no path. */
+static void test_slots__of_mig_devices_are_files(void **state)
+{
+    static const struct gpu devices[] = {{"MIG-GPU-9de3/2/0"},
+                                         {"MIG-c6d4f1ef"}};
+    struct slots *ours = slots_open(*state, 1, devices, 2);
+    struct slots *theirs = slots_open(*state, 1, devices, 2);
+    struct slots_census census;
+
+    assert_true(take(ours, 1, 0, 1, true));
+    assert_names(ours, 1, "MIG-GPU-9de3/2/0");
+    slots_count(*state, &census);
+    assert_int_equal(census.gpus_taken, 1);
+    assert_string_equal(census.gpus[0].name, "MIG-GPU-9de3/2/0");
+    assert_true(take(theirs, 2, 0, 1, true));
+    assert_names(theirs, 2, "MIG-c6d4f1ef");
+    assert_false(take(theirs, 3, 0, 1, true));
+    slots_give_up(theirs);
+    slots_close(ours);
+    slots_close(theirs);
+}
+
 #define IN_FOLDER(name)                                                        \
     cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
@@ -477,6 +499,7 @@ int main(void)
         IN_FOLDER(test_slots__are_limited),
         cmocka_unit_test(test_slots__of_a_process_alone_are_in_no_file),
         IN_FOLDER(test_slots__pinned_ones_are_of_one_node),
+        IN_FOLDER(test_slots__of_mig_devices_are_files),
         IN_FOLDER(test_slots__parts_share_a_gpu),
         IN_FOLDER(test_slots__parts_are_shared_with_others),
         IN_FOLDER(test_slots__are_shared_with_others),

@@ -74,9 +74,14 @@ static void test_rank_env__local_rank_is_a_gpu_that_is_seen(void **state)
         const char *visible, *seen, *local_rank, *local_size;
         bool splits;
     } cases[] = {
-        {"0,1,2,3", "2,3", "0", "1", true},       {"4", "4", "0", "1", true},
-        {"GPU-a,GPU-b", "GPU-b", "0", "1", true}, {"", NULL, "1", "2", true},
+        {"0,1,2,3", "2,3", "0", "1", true},
+        {"4", "4", "0", "1", true},
+        {"GPU-a,GPU-b", "GPU-b", "0", "1", true},
+        {"", NULL, "1", "2", true},
         {"0,1,2,3", NULL, "1", "2", false},
+        /* of both a process would use the first one */
+        {"MIG-a,MIG-b", "MIG-b", "0", "1", false},
+        {"MIG-GPU-a/1/0,MIG-GPU-a/2/0", "MIG-GPU-a/2/0", "0", "1", false},
     };
 
     (void)state;

@@ -75,6 +75,10 @@ static void test_experiment_keys__agree_or_are_refused(void **state)
         {{"executor.mode=pilot", "trial.resources.tasks=2"}, ""},
         {{"executor.mode=pilot", "trial.resources.nodes=2"},
          "a trial takes 2 nodes, and a pilot has one"},
+        {{"trial.resources.gpus=1g.10gb:2"}, ""},
+        {{"trial.resources.gpus={a100_1g.5gb: 2}"}, ""},
+        {{"trial.resources.gpus=1g.10gb"}, "must be a number or TYPE:NUMBER"},
+        {{"trial.resources.gpus=1g/10gb:2"}, "must be a number or TYPE:NUMBER"},
         /* schedules */
         {{"search=bohb", "schedule=hyperband"}, ""},
         {{"search=bohb", "schedule=asha"}, "has the schedule hyperband"},
