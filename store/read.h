@@ -40,12 +40,13 @@ struct run_row {
     int64_t pending;   /* waiting, ready */
     int64_t queued;    /* of these, those that wait on a cluster */
     int64_t paused, stopped; /* by the schedule */
-    int64_t other;           /* stopped, skipped, cancelled */
-    int64_t outcome_count;   /* metrics with bounds */
-    int64_t infeasible;      /* of those that succeeded */
-    bool is_scheduled; /* its trials are given their resource bit by bit */
-    double best;       /* finite, of a feasible succeeded trial; NaN: none. With
-                          repeats: the mean of its setting */
+    int64_t cancelled;
+    int64_t other;         /* stopped, skipped, cancelled */
+    int64_t outcome_count; /* metrics with bounds */
+    int64_t infeasible;    /* of those that succeeded */
+    bool is_scheduled;     /* its trials are given their resource bit by bit */
+    double best; /* finite, of a feasible succeeded trial; NaN: none. With
+                    repeats: the mean of its setting */
     int64_t best_trial; /* number, 0: none. With repeats: the first of those */
     int64_t steps;      /* of a workflow */
 };

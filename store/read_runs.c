@@ -53,6 +53,7 @@
     COUNTED(" AND state IN ('waiting', 'ready')") ","                          \
     COUNTED(" AND state = 'paused'") ","                                       \
     COUNTED(" AND state = 'stopped'") ","                                      \
+    COUNTED(" AND state = 'cancelled'") ","                                    \
     COUNTED(" AND cached_from IS NOT NULL AND cache_key IS NOT NULL") ","      \
     " (SELECT first_resource IS NOT NULL FROM job WHERE run_id = run.id"       \
     "   ORDER BY number LIMIT 1),"                                             \
@@ -87,6 +88,7 @@ enum {
     AT_PENDING,
     AT_PAUSED,
     AT_STOPPED,
+    AT_CANCELLED,
     AT_CACHED,
     AT_IS_SCHEDULED,
     AT_OUTCOMES,
@@ -114,6 +116,7 @@ static void read_run(sqlite3_stmt *statement, struct run_row *row)
     row->pending = sqlite3_column_int64(statement, AT_PENDING);
     row->paused = sqlite3_column_int64(statement, AT_PAUSED);
     row->stopped = sqlite3_column_int64(statement, AT_STOPPED);
+    row->cancelled = sqlite3_column_int64(statement, AT_CANCELLED);
     row->cached = sqlite3_column_int64(statement, AT_CACHED);
     row->other = row->trials - row->succeeded - row->nonfinite - row->failed -
                  row->running - row->pending - row->paused;

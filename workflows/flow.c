@@ -414,6 +414,11 @@ void flow_ended(struct flow *flow, size_t step, int64_t copy, bool succeeded)
     flow_set_copy(flow, step, copy, succeeded ? COPY_SUCCEEDED : COPY_FAILED);
 }
 
+void flow_cancelled(struct flow *flow, size_t step, int64_t copy)
+{
+    flow_set_copy(flow, step, copy, COPY_CANCELLED);
+}
+
 void flow_end(struct flow *flow, size_t step)
 {
     struct flow_node *node = &flow->nodes[step];
@@ -436,7 +441,9 @@ void flow_count(const struct flow *flow, size_t step,
         .copies = node->copies,
         .started = node->counts[COPY_STARTED],
         .succeeded = node->counts[COPY_SUCCEEDED],
-        .failed = node->counts[COPY_FAILED] + node->counts[COPY_GIVEN_UP],
+        .failed = node->counts[COPY_FAILED] + node->counts[COPY_CANCELLED] +
+                  node->counts[COPY_GIVEN_UP],
+        .cancelled = node->counts[COPY_CANCELLED],
         .refused = node->counts[COPY_REFUSED] +
                    (is_over(node) ? node->counts[COPY_READY] : 0),
     };

@@ -149,6 +149,8 @@ void flow_refuse(struct flow *flow, size_t step, int64_t copy);
 void flow_give_up(struct flow *flow, size_t step, int64_t copy);
 /* A copy that had started is over. */
 void flow_ended(struct flow *flow, size_t step, int64_t copy, bool succeeded);
+/* Its user or its step ended it: to its step it is one that failed. */
+void flow_cancelled(struct flow *flow, size_t step, int64_t copy);
 void flow_end(struct flow *flow, size_t step);
 /* Whether flow_reopen() and flow_reset() may be called: no copy runs of a step
  * that needs it, near or far, nor of the step itself for flow_reset(). */
@@ -173,10 +175,12 @@ void flow_reset(struct flow *flow, size_t step);
 
 enum flow_state flow_state(const struct flow *flow, size_t step);
 
-/* What a step's copies are doing. started: they run now; refused: also those
- * that were left when the step was over. */
+/* What a step's copies are doing. started: they run now; failed: also those
+ * that were cancelled; refused: also those that were left when the step was
+ * over. */
 struct flow_counts {
     int64_t copies, started, succeeded, failed, refused;
+    int64_t cancelled; /* of those that failed */
 };
 
 void flow_count(const struct flow *flow, size_t step,

@@ -20,7 +20,8 @@ enum copy_state {
     COPY_STARTED,
     COPY_SUCCEEDED,
     COPY_FAILED,
-    COPY_GIVEN_UP, /* it never started, and counts as one that failed */
+    COPY_CANCELLED, /* in all but its name one that failed */
+    COPY_GIVEN_UP,  /* it never started, and counts as one that failed */
     COPY_REFUSED,
     COPY_STATES
 };

@@ -365,11 +365,15 @@ static void add_states(const struct progress *progress,
     const struct {
         const char *word;
         int64_t count;
-    } states[] = {
-        {"queued", now->queued},           {"succeeded", now->succeeded},
-        {"cached", now->cached_jobs},      {"infeasible", now->infeasible},
-        {STATE_NONFINITE, now->nonfinite}, {"failed", now->failed},
-        {"stopped", now->stopped},         {"paused", now->paused}};
+    } states[] = {{"queued", now->queued},
+                  {"succeeded", now->succeeded},
+                  {"cached", now->cached_jobs},
+                  {"infeasible", now->infeasible},
+                  {STATE_NONFINITE, now->nonfinite},
+                  {"failed", now->failed},
+                  {"stopped", now->stopped},
+                  {"cancelled", now->cancelled},
+                  {"paused", now->paused}};
 
     buf_printf(out, "  %" PRId64, now->running);
     if (now->slots > 0)

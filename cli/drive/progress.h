@@ -29,7 +29,7 @@ struct progress_snapshot {
     int64_t done, total;    /* total 0: no limit on trials */
     int64_t running, slots; /* slots 0: not known */
     int64_t queued;         /* on a cluster */
-    int64_t succeeded, failed, stopped;
+    int64_t succeeded, failed, stopped, cancelled;
     int64_t cached, cached_jobs; /* steps and jobs that are cache hits, of those
                                     that succeeded */
     int64_t paused;              /* by the schedule */

@@ -46,7 +46,8 @@ struct summary {
     int64_t run;
     char *name, *state, *reason;
     int64_t started_ms, ended_ms;
-    int64_t trials, succeeded, nonfinite, infeasible, failed, stopped, running;
+    int64_t trials, succeeded, nonfinite, infeasible, failed, stopped;
+    int64_t cancelled, running;
     int64_t best_trial; /* 0: none */
     int64_t repeats;    /* of a setting; 0: 1 */
     char **params;
@@ -83,6 +84,7 @@ static int keep_run(void *user, const struct run_row *row)
     summary->repeats = row->repeats;
     summary->failed = row->failed;
     summary->stopped = row->stopped;
+    summary->cancelled = row->cancelled;
     summary->running = row->running;
     return 0;
 }
@@ -159,6 +161,8 @@ static void print_head(const struct summary *summary)
         printf(", %" PRId64 " failed", summary->failed);
     if (summary->stopped > 0)
         printf(", %" PRId64 " stopped", summary->stopped);
+    if (summary->cancelled > 0)
+        printf(", %" PRId64 " cancelled", summary->cancelled);
     if (summary->running > 0)
         printf(", %" PRId64 " running", summary->running);
     puts(")");

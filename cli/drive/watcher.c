@@ -89,6 +89,7 @@ static struct progress_snapshot snapshot_steps(
         .succeeded = tally->succeeded,
         .failed = tally->failed,
         .stopped = tally->stopped,
+        .cancelled = tally->cancelled,
         .cached = steps->cached,
         .cached_jobs = steps->cached_jobs,
         .elapsed_ms = status->elapsed_ms,
@@ -120,6 +121,7 @@ static struct progress_snapshot snapshot_trials(
         .succeeded = tally->succeeded,
         .failed = tally->failed,
         .stopped = tally->stopped,
+        .cancelled = tally->cancelled,
         .paused = status->paused,
         .unit =
             experiment->schedule.is_on ? experiment->schedule.resource : NULL,

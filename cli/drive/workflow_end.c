@@ -349,13 +349,15 @@ static json_t *step_json(const struct ending *ending, size_t step)
     }
     json_object_del(gave, OUTPUT_TEXTS);
     return json_pack(
-        "{so ss sI sI sI sI sI so so sO?}", "name", json_from_text(line->name),
-        "state", step_state_names[line->state], "copies",
-        (json_int_t)line->copies, "succeeded", (json_int_t)line->jobs.succeeded,
-        "failed", (json_int_t)line->jobs.failed, "skipped",
-        (json_int_t)line->jobs.skipped, "cached", (json_int_t)line->jobs.cached,
-        "duration_ms", json_int_unless(took, -1), "reason",
-        json_from_text(line->reason), "outputs", gave);
+        "{so ss sI sI sI sI sI sI so so sO?}", "name",
+        json_from_text(line->name), "state", step_state_names[line->state],
+        "copies", (json_int_t)line->copies, "succeeded",
+        (json_int_t)line->jobs.succeeded, "failed",
+        (json_int_t)line->jobs.failed, "skipped",
+        (json_int_t)line->jobs.skipped, "cancelled",
+        (json_int_t)line->jobs.cancelled, "cached",
+        (json_int_t)line->jobs.cached, "duration_ms", json_int_unless(took, -1),
+        "reason", json_from_text(line->reason), "outputs", gave);
 }
 
 static int print_json(const struct ending *ending)

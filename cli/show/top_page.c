@@ -90,6 +90,7 @@ static int keep_run(void *user, const struct run_row *row)
         .nonfinite = row->nonfinite,
         .failed = row->failed,
         .stopped = row->stopped,
+        .cancelled = row->cancelled,
         .running = is_left ? 0 : row->running,
         .interrupted = is_left ? row->running : 0,
         .queued = row->queued,
@@ -191,10 +192,10 @@ static void add_trials(const struct top_run *run, struct buf *out)
         const char *word;
         int64_t count;
     } parts[] = {
-        {"succeeded", run->succeeded}, {STATE_NONFINITE, run->nonfinite},
-        {"failed", run->failed},       {"stopped", run->stopped},
-        {"running", run->running},     {"interrupted", run->interrupted},
-        {"queued", run->queued}};
+        {"succeeded", run->succeeded},     {STATE_NONFINITE, run->nonfinite},
+        {"failed", run->failed},           {"stopped", run->stopped},
+        {"cancelled", run->cancelled},     {"running", run->running},
+        {"interrupted", run->interrupted}, {"queued", run->queued}};
 
     buf_printf(out, "  %" PRId64 " trials", run->jobs);
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {

@@ -25,7 +25,8 @@ struct top_run {
     char *name, *state, *metric; /* state: as run_state_shown() says it */
     bool is_workflow, is_live;   /* it has an engine */
     int64_t duration_ms;         /* -1: nobody knows */
-    int64_t jobs, succeeded, nonfinite, failed, stopped, running, queued;
+    int64_t jobs, succeeded, nonfinite, failed, stopped, cancelled;
+    int64_t running, queued;
     int64_t interrupted; /* running by the record, without an engine */
     double best;         /* NaN: none */
     int64_t best_trial;

@@ -23,7 +23,7 @@ static const struct {
     {"failed", offsetof(struct run_row, failed)},
     {"stopped", offsetof(struct run_row, stopped)},
     {"skipped", offsetof(struct run_row, other)},
-    {"cancelled", offsetof(struct run_row, other)},
+    {"cancelled", offsetof(struct run_row, cancelled)},
 };
 
 enum {
@@ -128,5 +128,5 @@ void tally_fill(const struct tally *tally, struct run_row *row)
         *count += tally->counts[i];
         row->trials += tally->counts[i];
     }
-    row->other += row->stopped;
+    row->other += row->stopped + row->cancelled;
 }

@@ -51,6 +51,7 @@ static const struct {
     {"nonfinite", offsetof(struct tally, nonfinite)},
     {"failed", offsetof(struct tally, failed)},
     {"stopped", offsetof(struct tally, stopped)},
+    {"skipped", offsetof(struct tally, skipped)},
     {"cancelled", offsetof(struct tally, cancelled)},
     {"infeasible", offsetof(struct tally, infeasible)},
     {"best_trial", offsetof(struct tally, best_trial)},

@@ -87,7 +87,8 @@ void tally_add_other(struct tally *tally, enum job_state state, int64_t trial)
     tally->first_failed |= state == JOB_FAILED ? first_bit(trial) : 0;
     tally->since_best += state == JOB_FAILED || state == JOB_STOPPED;
     tally->stopped += state == JOB_STOPPED;
-    tally->cancelled += state != JOB_FAILED && state != JOB_STOPPED;
+    tally->skipped += state == JOB_SKIPPED;
+    tally->cancelled += state == JOB_CANCELLED;
 }
 
 void tally_note_without_value(struct tally *tally, int64_t trial)
@@ -122,7 +123,7 @@ void tally_remove(struct tally *tally, enum job_state state, bool is_infeasible,
 int64_t tally_ended(const struct tally *tally)
 {
     return tally->succeeded + tally->nonfinite + tally->failed +
-           tally->stopped + tally->cancelled;
+           tally->stopped + tally->skipped + tally->cancelled;
 }
 
 int64_t budget_resource_left(const struct budget *budget,

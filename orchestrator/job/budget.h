@@ -15,7 +15,7 @@
  */
 struct tally {
     int64_t suggested; /* trials that exist */
-    int64_t succeeded, failed, stopped, cancelled;
+    int64_t succeeded, failed, stopped, skipped, cancelled;
     int64_t nonfinite;  /* ended well with NaN or an infinity for a value: no
                            success, and not among `succeeded` */
     int64_t infeasible; /* of those that succeeded */
@@ -61,8 +61,8 @@ void tally_add_copy(struct tally *tally);
 /* A trial succeeded and broke a constraint on outcomes: no improvement. */
 void tally_add_infeasible(struct tally *tally);
 
-/* A trial failed, was stopped or cancelled. The first two are no improvement.
- */
+/* A trial failed, was stopped, skipped or cancelled. The first two are no
+ * improvement. */
 void tally_add_other(struct tally *tally, enum job_state state, int64_t trial);
 
 /* The same trial, which tally_add_other() then counts, exited with 0 and

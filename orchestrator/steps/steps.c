@@ -304,7 +304,10 @@ json_t *steps_end_job(struct steps *steps, const struct job *job)
             : mem_printf("%s%s%s", attempt_cause_names[job->end.cause],
                          job->end.text[0] != '\0' ? ": " : "", job->end.text);
     keep_failure(&steps->now[step], text);
-    flow_ended(steps->flow, step, job->copy, false);
+    if (job->state == JOB_FAILED)
+        flow_ended(steps->flow, step, job->copy, false);
+    else
+        flow_cancelled(steps->flow, step, job->copy);
     free(text);
     return NULL;
 }
@@ -316,7 +319,7 @@ void steps_end(struct steps *steps, size_t step, enum flow_state state)
     flow_count(steps->flow, step, &counts);
     flow_end(steps->flow, step);
     results_set_state(steps->results, step, state, counts.succeeded,
-                      counts.failed);
+                      counts.failed - counts.cancelled);
     temps_ended(steps->temps, step);
 }
 
@@ -380,6 +383,14 @@ char *steps_failure(const struct steps *steps, size_t step)
     struct flow_counts counts;
 
     flow_count(steps->flow, step, &counts);
+    if (counts.copies > 1 && counts.failed == counts.cancelled)
+        return mem_printf("%" PRId64 " of %" PRId64 " copies %s cancelled",
+                          counts.cancelled, counts.copies,
+                          counts.cancelled == 1 ? "was" : "were");
+    if (counts.copies > 1 && counts.cancelled > 0)
+        return mem_printf(
+            "%" PRId64 " of %" PRId64 " copies failed, %" PRId64 " cancelled",
+            counts.failed - counts.cancelled, counts.copies, counts.cancelled);
     if (counts.copies > 1)
         return mem_printf("%" PRId64 " of %" PRId64 " copies failed",
                           counts.failed, counts.copies);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """smtune stop RUN --job: one job ends for good, and the run goes on."""
 
+import json
 import os
 import signal
 import socket
@@ -49,6 +50,51 @@ def test_a_trial_that_runs(smtune, experiment):
     assert [a["cause"] for a in smtune.json("show", "exp", 1)["attempts"]] == \
         ["cancelled"]
     proved(smtune, "exp")
+
+
+def test_it_is_no_failed_trial(smtune, experiment):
+    engine = smtune.start("run", experiment(HOLD, trials=2, parallel=2))
+    on(smtune, 1, 2)
+    smtune.ok("stop", "exp", "--job", 1)
+    go(smtune)
+    said, _ = engine.communicate(timeout=60)
+    assert "2 trials (1 succeeded, 1 cancelled)" in said
+    shown = smtune.json("show", "exp")["trials"]
+    assert (shown["done"], shown["failed"], shown["cancelled"]) == (2, 0, 1)
+
+
+def test_a_step_without_a_failed_copy_was_cancelled(smtune, write):
+    path = write("w.yaml", """\
+        version: 1
+        name: flow
+        parallel: 6
+        steps:
+          one: {shell: "touch on.$SMTUNE_JOB; sleep 600"}
+          all: {matrix: {i: [1, 2, 3]},
+                shell: "touch on.$SMTUNE_JOB; test ${{ i }} = 3 || sleep 600"}
+          part:
+            matrix: {i: [1, 2]}
+            shell: |
+              touch on.$SMTUNE_JOB
+              while [ ! -e go ]; do sleep 0.02; done
+              exit 1
+        """)
+    engine = smtune.start("run", path, "-o", "json")
+    on(smtune, 1, 2, 3, 4, 5, 6)
+    for job in "one", "all[0]", "all[1]", "part[1]":
+        smtune.ok("stop", "flow", "--job", job)
+    wait_until(lambda: smtune.states("flow").count("cancelled") == 4)
+    go(smtune)
+    said, err = engine.communicate(timeout=60)
+    assert "run 'flow': step 'one' was cancelled" in err
+    steps = {step["name"]: step for step in json.loads(said)["steps"]}
+    assert [(step["failed"], step["cancelled"]) for step in steps.values()] == [
+        (0, 1), (0, 2), (1, 1)]
+    reasons = [step["reason"] for step in steps.values()]
+    assert reasons[0].startswith("cancelled")
+    assert reasons[1:] == ["2 of 3 copies were cancelled",
+                           "1 of 2 copies failed, 1 cancelled"]
+    proved(smtune, "flow")
 
 
 @pytest.mark.parametrize("keys", [{"search": "auto"}, {"search": "tpe"}])
@@ -192,8 +238,10 @@ def test_the_copies_of_a_step_that_has_failed(smtune, write, retry):
     assert smtune("run", path, timeout=60).returncode == 1
     rows = [row for row in smtune.json("trials", "flow") if row["job"] != "b"]
     assert [row["state"] for row in rows] == ["failed", "cancelled"]
-    states = {s["name"]: s["state"] for s in smtune.json("status", "flow")["steps"]}
-    assert states == {"a": "failed", "b": "succeeded"}
+    steps = {s["name"]: s for s in smtune.json("status", "flow")["steps"]}
+    assert [s["state"] for s in steps.values()] == ["failed", "succeeded"]
+    assert steps["a"]["reason"] == "1 of 4 copies failed, 1 cancelled"
+    assert (steps["a"]["failed"], steps["a"]["cancelled"]) == (1, 1)
     proved(smtune, "flow")
 
 

@@ -84,10 +84,11 @@ static json_t *best_json(const struct engine *engine)
 static json_t *counts_json(const struct tally *tally)
 {
     return json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I}", "all", (json_int_t)tally->suggested,
-        "succeeded", (json_int_t)tally->succeeded, "nonfinite",
-        (json_int_t)tally->nonfinite, "failed", (json_int_t)tally->failed,
-        "stopped", (json_int_t)tally->stopped, "cancelled",
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "all",
+        (json_int_t)tally->suggested, "succeeded", (json_int_t)tally->succeeded,
+        "nonfinite", (json_int_t)tally->nonfinite, "failed",
+        (json_int_t)tally->failed, "stopped", (json_int_t)tally->stopped,
+        "skipped", (json_int_t)tally->skipped, "cancelled",
         (json_int_t)tally->cancelled);
 }
 

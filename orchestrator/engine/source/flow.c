@@ -250,13 +250,25 @@ static int64_t count_missed(const struct engine *engine)
     return count;
 }
 
-static void describe_failure(const struct step *failed, int64_t missed,
+/* No copy of it failed by itself. */
+static bool is_cancelled(const struct engine *engine, const struct step *step)
+{
+    size_t index = (size_t)(step - engine->run->workflow->steps);
+    struct flow_counts counts;
+
+    flow_count(engine->steps->flow, index, &counts);
+    return counts.cancelled > 0 && counts.failed == counts.cancelled;
+}
+
+static void describe_failure(const struct engine *engine,
+                             const struct step *failed, int64_t missed,
                              struct engine_result *result)
 {
     struct buf text = BUF_INIT;
 
     if (failed != NULL)
-        buf_printf(&text, "step '%s' failed", failed->name);
+        buf_printf(&text, "step '%s' %s", failed->name,
+                   is_cancelled(engine, failed) ? "was cancelled" : "failed");
     if (missed > 0)
         buf_printf(&text,
                    "%s%" PRId64 " step%s %s skipped because of a failure",
@@ -281,7 +293,7 @@ static void flow_conclude(struct engine *engine)
     }
     result->state = RUN_FAILED;
     if (!is_cut_off)
-        describe_failure(failed, missed, result);
+        describe_failure(engine, failed, missed, result);
 }
 
 static void flow_recall(struct engine *engine)

@@ -212,6 +212,31 @@ static void test_flow_copies__given_up_start_once_one_is_put_back(void **state)
     flow_destroy(flow);
 }
 
+/* For its step a cancelled copy is one that failed; it is counted apart. */
+static void test_flow_copies__cancelled_ones_do_not_succeed(void **state)
+{
+    const struct flow_step steps[] = {{.starts_all = true}};
+    struct flow *flow = FLOW(steps, 1);
+    struct flow_counts counts;
+
+    (void)state;
+    begin(flow, 0, 3);
+    for (int64_t copy = 0; copy < 3; copy++)
+        start(flow, 0, copy);
+    flow_ended(flow, 0, 0, false);
+    flow_cancelled(flow, 0, 1);
+    assert_true(flow_is_lost(flow, 0));
+    flow_ended(flow, 0, 2, true);
+    flow_count(flow, 0, &counts);
+    assert_int_equal(counts.failed, 2);
+    assert_int_equal(counts.cancelled, 1);
+    end(flow, 0, FLOW_FAILED);
+    flow_reopen(flow, 0, 1);
+    flow_count(flow, 0, &counts);
+    assert_int_equal(counts.cancelled, 0);
+    flow_destroy(flow);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_flow_copies__large_claims_get_their_turn),
         cmocka_unit_test(test_flow_copies__refused_copies_count_for_nothing),
         cmocka_unit_test(test_flow_copies__given_up_start_once_one_is_put_back),
+        cmocka_unit_test(test_flow_copies__cancelled_ones_do_not_succeed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
