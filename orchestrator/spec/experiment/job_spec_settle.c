@@ -14,6 +14,8 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "base/units.h"
+#include "executors/slurm/talk/extra.h"
+#include "executors/slurm/talk/transport.h"
 #include "orchestrator/spec/experiment/job_spec_build.h"
 
 static void check_slots(const struct job_spec_build *t,
@@ -198,6 +200,46 @@ static struct fault find_rank_fault(const struct job_spec_build *t)
                            resources->tasks, resources->gpus)};
 }
 
+static const char *find_option(const struct slurm_ask *ask, const char *name)
+{
+    for (size_t i = 0; i < ask->extra_count; i++) {
+        if (slurm_extra_value(ask->extra[i], name, 0) != NULL)
+            return ask->extra[i];
+    }
+    return NULL;
+}
+
+/* sbatch refuses a job with two of them, and slurmrestd would take the last.
+ * `extra` may be the executor's. */
+static struct fault find_memory_fault(const struct job_spec_build *t,
+                                      const struct executor_options *executor)
+{
+    const struct resources *resources = &t->task->resources;
+    const char *by_cpu, *by_gpu, *first;
+    struct slurm_ask ask;
+
+    if (executor->slurm == NULL)
+        return (struct fault){0};
+    ask = slurm_asked_by(&resources->slurm, &executor->slurm->ask);
+    by_cpu = find_option(&ask, "--mem-per-cpu");
+    by_gpu = find_option(&ask, "--mem-per-gpu");
+    first = by_cpu != NULL ? by_cpu : by_gpu;
+    if (resources->memory_bytes > 0 && first != NULL)
+        return (struct fault){
+            .key = "memory",
+            .text = mem_printf("%s has 'memory' and the option '%s', which "
+                               "exclude each other",
+                               t->who, first),
+            .help = mem_copy_string("remove one: memory is for each node")};
+    if (by_cpu != NULL && by_gpu != NULL)
+        return (struct fault){
+            .key = "extra",
+            .text = mem_printf("%s has the options '%s' and '%s', which "
+                               "exclude each other",
+                               t->who, by_cpu, by_gpu)};
+    return (struct fault){0};
+}
+
 /* What the executor could not run: a pilot has less, or is shared. */
 static struct fault find_mode_fault(const struct job_spec_build *t,
                                     const struct executor_options *executor)
@@ -233,6 +275,8 @@ static struct fault find_fault(const struct job_spec_build *t,
         fault = find_uneven(t, executor);
     if (fault.text == NULL)
         fault = find_rank_fault(t);
+    if (fault.text == NULL)
+        fault = find_memory_fault(t, executor);
     if (fault.text == NULL)
         fault = find_mode_fault(t, executor);
     return fault;
