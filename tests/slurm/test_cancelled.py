@@ -82,8 +82,13 @@ def test_a_rule_starts_it_again_so_often(smtune, experiment, cluster,
         trials=1, executor={"mode": mode},
         trial=SLOW | {"retry": [{"match": "cancelled", "max": 1}]}))
     for count in (1, 2):
-        wait_until(lambda: len(ran(smtune)) == count, 60)
-        cluster.ok("scancel", *mine(cluster, "RUNNING"))
+        wait_until(lambda: len(ran(smtune)) == count, 60, f"start {count}")
+        jobs = mine(cluster, "RUNNING")
+        assert len(jobs) == 1, cluster.jobs("all")
+        cluster.ok("scancel", *jobs)
+        wait_until(lambda: ends(smtune)[count - 1] is not None, 60,
+                   f"the end of attempt {count}")
+        assert ends(smtune)[:count] == ["cancelled"] * count
     assert engine.wait(60) == 6
     assert ends(smtune) == ["cancelled"] * 2
     assert smtune.states("run") == ["cancelled"]

@@ -52,11 +52,13 @@ def test_metrics_and_files(smtune, experiment, mode):
 
 @both("job", "array")
 def test_failures_are_told_apart(smtune, experiment, transport, mode):
+    """Where the third trial ends first, a run without `failures` ends with it
+    and cancels the others."""
     smtune.ok("run", experiment(trials=5, executor={"mode": mode}, trial={
         "resources": {"time": "20s"},
         "shell": "case $SMTUNE_JOB in 1) exit 3 ;; 2) kill -9 $$ ;;\n"
                  "3) : ;; 4) exec /nowhere/program ;; *) echo loss=1 ;; esac\n"
-    }))
+    }, budget={"trials": 5, "failures": 5}))
     assert [row["cause"] for row in trials(smtune)] == [
         "exit", "signal", "no_metric", "exit", "ok"]
 
