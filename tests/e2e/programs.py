@@ -233,8 +233,9 @@ class Smtune:
         return killed
 
     def end(self):
-        """Ends what it started; a test fails that leaves a process."""
-        patience = 30 if all(p.poll() is not None for p in self.started) else 0
+        """Ends what it started; a test fails that leaves a process. An engine
+        ends a moment after `smtune wait`, which reads the record."""
+        patience = 30 if all(p.poll() is not None for p in self.started) else 5
         try:
             wait_until(lambda: not self.left_behind(), patience)
         except AssertionError:

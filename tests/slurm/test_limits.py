@@ -29,14 +29,14 @@ def test_time_limits_are_kept_to_the_moment(smtune, experiment, mode):
 
 def test_a_job_may_run_for_longer_than_its_trial(smtune, experiment, cluster):
     """So that Slurm does not end what ends by itself a little later."""
-    smtune.start("run", experiment(trials=1, executor={"mode": "job"}, trial={
+    engine = smtune.start("run", experiment(trials=1, executor={"mode": "job"}, trial={
         "shell": "while [ ! -e go ]; do sleep 0.05; done; echo loss=1",
         "resources": {"time": "150s", "grace": "10s"}}))
     job, = wait_until(cluster.jobs)
     minutes, seconds = map(int, job["limit"].split(":"))
     assert 3 <= minutes + seconds / 60 <= 6
     (smtune.directory / "go").touch()
-    smtune("wait", "run")
+    assert engine.wait(60) == 0
     assert causes(smtune) == ["ok"]
 
 
