@@ -65,7 +65,8 @@ static void read_rest(char *rest, struct slurm_gres *gres)
     flag = strstr(rest, "no_consume");
     if (flag != NULL)
         *(flag > rest ? flag - 1 : flag) = '\0';
-    snprintf(gres->type, sizeof(gres->type), "%s", rest);
+    snprintf(gres->type, sizeof(gres->type), "%.*s",
+             (int)sizeof(gres->type) - 1, rest);
 }
 
 bool slurm_gres_next(const char **at, struct slurm_gres *gres)
@@ -81,7 +82,8 @@ bool slurm_gres_next(const char **at, struct slurm_gres *gres)
     from = skip_prefix(entry);
     length = strcspn(from, ":=");
     *gres = (struct slurm_gres){.count = 1};
-    snprintf(gres->name, sizeof(gres->name), "%.*s", (int)length, from);
+    memcpy(gres->name, from,
+           length < sizeof(gres->name) ? length : sizeof(gres->name) - 1);
     if (from[length] != '\0')
         read_rest(entry + (from - entry) + length + 1, gres);
     return true;
