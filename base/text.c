@@ -93,6 +93,12 @@ static size_t sequence_length(unsigned char first)
     return 0;
 }
 
+/* What follows the first byte of a character. */
+static bool is_continuation(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
 int text_unknown(const char *what, const char *word, const char *const *words,
                  size_t count, enum err_kind kind, struct err *err)
 {
@@ -120,7 +126,7 @@ size_t text_next_rune(const char *text, size_t length, uint32_t *rune)
         return 0;
     value = (unsigned char)text[0] & first_bits[bytes];
     for (size_t i = 1; i < bytes; i++) {
-        if (((unsigned char)text[i] & 0xc0) != 0x80)
+        if (!is_continuation(text[i]))
             return 0;
         value = value << 6 | ((unsigned char)text[i] & 0x3f);
     }
@@ -137,9 +143,18 @@ const char *text_skip_runes(const char *text, int count)
     for (; count > 0 && *text != '\0'; count--) {
         do
             text++;
-        while (((unsigned char)*text & 0xc0) == 0x80);
+        while (is_continuation(*text));
     }
     return text;
+}
+
+size_t text_cut(const char *text, size_t length, size_t max)
+{
+    if (length <= max)
+        return length;
+    while (max > 0 && is_continuation(text[max]))
+        max--;
+    return max;
 }
 
 struct range {

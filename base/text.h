@@ -32,6 +32,10 @@ size_t text_next_rune(const char *text, size_t length, uint32_t *rune);
 /* Behind so many characters of UTF-8 text, or at its end. */
 const char *text_skip_runes(const char *text, int count);
 
+/* How many bytes remain of UTF-8 text that is cut to at most max bytes, before
+ * a character and not within one. */
+size_t text_cut(const char *text, size_t length, size_t max);
+
 /* How many terminal columns a UTF-8 string takes (control bytes take 1). */
 size_t text_columns(const char *text);
 

@@ -6,6 +6,7 @@
 #include "base/compiler.h"
 #include "base/expr/template.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/value.h"
 
 struct job_label {
@@ -40,12 +41,6 @@ void job_label_destroy(struct job_label *label)
     free(label);
 }
 
-/* What follows the first byte of a character. */
-static bool is_continuation(char byte)
-{
-    return ((unsigned char)byte & 0xc0) == 0x80;
-}
-
 static struct value value_of(const char *text)
 {
     return value_text(text != NULL ? text : "");
@@ -62,11 +57,7 @@ void job_label_print(struct job_label *label,
 
     if (template_expand(label->template, columns, &text, &err) != 0)
         buf_truncate(&text, 0);
-    if (text.length > max) {
-        while (max > 0 && is_continuation(text.data[max]))
-            max--;
-        buf_truncate(&text, max);
-    }
+    buf_truncate(&text, text_cut(text.data, text.length, max));
     for (size_t i = 0; i < text.length; i++) {
         bool is_control =
             (unsigned char)text.data[i] < ' ' || text.data[i] == '\x7f';

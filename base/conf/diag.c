@@ -121,11 +121,7 @@ static char *one_line(const char *format, va_list args)
     text_escape(raw, strlen(raw), &out);
     free(raw);
     if (out.length > TEXT_MAX_BYTES) {
-        size_t end = TEXT_MAX_BYTES;
-
-        while (end > 0 && ((unsigned char)out.data[end] & 0xc0) == 0x80)
-            end--;
-        buf_truncate(&out, end);
+        buf_truncate(&out, text_cut(out.data, out.length, TEXT_MAX_BYTES));
         buf_add_string(&out, "...");
     }
     return buf_take(&out);

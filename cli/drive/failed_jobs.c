@@ -10,6 +10,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/screen.h"
+#include "base/text.h"
 #include "cli/show/jobs/run_jobs.h"
 #include "orchestrator/job/states.h"
 #include "store/store.h"
@@ -175,13 +176,7 @@ static char *last_line(const char *text, size_t length)
         screen_line(begin, (size_t)(text + length - begin), &line);
         length = (size_t)(begin - text) - (begin > text);
     }
-    if (line.length > LINE_BYTES) {
-        size_t end = LINE_BYTES;
-
-        while (end > 0 && ((unsigned char)line.data[end] & 0xc0) == 0x80)
-            end--; /* within a character */
-        buf_truncate(&line, end);
-    }
+    buf_truncate(&line, text_cut(line.data, line.length, LINE_BYTES));
     return line.length > 0 ? buf_take(&line) : NULL;
 }
 

@@ -16,6 +16,7 @@
 #include "base/metrics/metrics.h"
 #include "base/metrics/near.h"
 #include "base/screen.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "base/value.h"
 
@@ -80,14 +81,8 @@ static char *copy_line(const struct log_reading *reading)
 {
     struct buf text = BUF_INIT;
 
-    size_t length = LINE_MAX_BYTES;
-
     screen_line(buf_text(&reading->line), reading->line.length, &text);
-    while (length < text.length && ((unsigned char)text.data[length] & 0xc0) ==
-                                       0x80) /* within a character */
-        length--;
-    if (length < text.length)
-        buf_truncate(&text, length);
+    buf_truncate(&text, text_cut(text.data, text.length, LINE_MAX_BYTES));
     return buf_take(&text);
 }
 

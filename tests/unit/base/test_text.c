@@ -154,6 +154,19 @@ static void test_text__ends_as_asked(void **state)
     assert_false(text_ends_with("box.sif.lock", ".sif"));
 }
 
+static void test_text__is_cut_between_characters(void **state)
+{
+    static const char text[] = "a\u00e9\u20ac\U0001f600"; /* of 1, 2, 3, 4 */
+    static const size_t expected[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10};
+
+    (void)state;
+    for (size_t max = 0; max < ARRAY_LEN(expected); max++)
+        assert_int_equal(text_cut(text, strlen(text), max), expected[max]);
+    assert_int_equal(text_cut(NULL, 0, 8), 0);
+    assert_int_equal(text_cut("\x80\x80\x80", 3, 2), 0);
+    assert_int_equal(text_cut("ab\xff", 3, 2), 2);
+}
+
 /* Values that are published with the algorithm. */
 static void test_text__hash_is_fnv_1a(void **state)
 {
@@ -169,6 +182,7 @@ int main(void)
         cmocka_unit_test(test_text__a_variable_is_what_a_shell_has),
         cmocka_unit_test(test_text__has_whole_words),
         cmocka_unit_test(test_text__ends_as_asked),
+        cmocka_unit_test(test_text__is_cut_between_characters),
         cmocka_unit_test(test_text__hash_is_fnv_1a),
         cmocka_unit_test(test_text__nearest_finds_slips),
         cmocka_unit_test(test_text__nearest_knows_when_nothing_is_near),
