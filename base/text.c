@@ -226,6 +226,11 @@ void text_escape(const char *text, size_t length, struct buf *out)
     }
 }
 
+bool text_same(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
 bool text_is_name(const char *text)
 {
     static const char first[] = "abcdefghijklmnopqrstuvwxyz"

@@ -42,6 +42,9 @@ size_t text_columns(const char *text);
 /* Appends text with control bytes and invalid UTF-8 shown as \xHH. */
 void text_escape(const char *text, size_t length, struct buf *out);
 
+/* Whether two texts are equal; each may be NULL, which equals only NULL. */
+bool text_same(const char *a, const char *b);
+
 /* Whether a run, a step or a parameter may be called so: [A-Za-z0-9_] first,
  * then also '.' and '-'; at most 128 bytes. */
 bool text_is_name(const char *text);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
 /* ---- steps ---- */
 
@@ -128,7 +129,7 @@ static int step_skipped(struct proving *proving, size_t step,
                               "it was skipped, but its condition is not false");
     steps_skip(proving->steps, step);
     proving_note_state(proving, step, FLOW_SKIPPED);
-    if (proving_is_same(detail_string(detail, "reason"), STEPS_CUT_OFF))
+    if (text_same(detail_string(detail, "reason"), STEPS_CUT_OFF))
         proving_note_cut_off(proving, step);
     return 0;
 }
@@ -230,7 +231,7 @@ static int run_state(struct proving *proving, const json_t *detail)
     bool is_over = flow_next(proving->steps->flow).kind == FLOW_OVER;
     bool has_failed = flow_has_failed(proving->steps->flow);
 
-    if (!proving_is_same(state, run_state_names[RUN_SUCCEEDED]))
+    if (!text_same(state, run_state_names[RUN_SUCCEEDED]))
         return 0;
     proving->proof->proved++;
     return is_over && !has_failed

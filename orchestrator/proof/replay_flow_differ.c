@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <string.h>
 
 int proving_differ(struct proving *proving, const struct flow_job *job,
                    const char *format, ...)
@@ -63,9 +62,4 @@ bool proving_find_step(const struct proving *proving, const json_t *detail,
 
     *step = (size_t)place;
     return place >= 0 && *step < proving->workflow->step_count;
-}
-
-bool proving_is_same(const char *a, const char *b)
-{
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }

@@ -65,8 +65,6 @@ const char *proving_step_name(const struct proving *proving, size_t step);
 /* Whether the detail of an event has a step of the file. */
 bool proving_find_step(const struct proving *proving, const json_t *detail,
                        size_t *step);
-/* Whether two texts are the same; NULL is the same as NULL alone. */
-bool proving_is_same(const char *a, const char *b);
 
 /* replay_flow_job.c */
 /* The event that is read, which has a job. */

@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "orchestrator/steps/rounds.h"
 
 static char *print(const json_t *json)
@@ -55,8 +56,7 @@ static int start(struct proving *proving, struct flow_job *job)
         return proving_next_differs(proving, job, "it started", &next);
     first = rule->max > 0 ? rounds_first(rule) : NULL;
     rounds = first != NULL ? print(first) : NULL;
-    follows =
-        job->round == (rule->max > 0) && proving_is_same(rounds, job->rounds);
+    follows = job->round == (rule->max > 0) && text_same(rounds, job->rounds);
     json_decref(first);
     free(rounds);
     if (!follows)
@@ -78,8 +78,8 @@ static int start_round(struct proving *proving, const struct flow_job *job)
 
         if (next->step != job->step || next->copy != job->copy)
             continue;
-        follows = next->round == job->round &&
-                  proving_is_same(next->rounds, job->rounds);
+        follows =
+            next->round == job->round && text_same(next->rounds, job->rounds);
         free(next->rounds);
         *next = proving->rounds[--proving->round_count];
         return follows ? 0

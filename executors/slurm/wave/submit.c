@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "executors/slurm/preview.h"
 #include "executors/slurm/script.h"
 #include "executors/slurm/wave/reserve.h"
@@ -22,20 +23,16 @@ enum {
 
 /* -- Which attempts may be of one array -----------------------------------*/
 
-static bool is_same(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 static bool is_same_ask(const struct slurm_ask *a, const struct slurm_ask *b)
 {
     if (a == NULL || b == NULL)
         return a == b;
-    if (!is_same(a->partition, b->partition) ||
-        !is_same(a->account, b->account) || !is_same(a->qos, b->qos) ||
-        !is_same(a->constraint, b->constraint) ||
-        !is_same(a->reservation, b->reservation) ||
-        !is_same(a->gpu_type, b->gpu_type) || a->extra_count != b->extra_count)
+    if (!text_same(a->partition, b->partition) ||
+        !text_same(a->account, b->account) || !text_same(a->qos, b->qos) ||
+        !text_same(a->constraint, b->constraint) ||
+        !text_same(a->reservation, b->reservation) ||
+        !text_same(a->gpu_type, b->gpu_type) ||
+        a->extra_count != b->extra_count)
         return false;
     for (size_t i = 0; i < a->extra_count; i++) {
         if (strcmp(a->extra[i], b->extra[i]) != 0)
@@ -62,7 +59,7 @@ bool wave_may_join(const struct slurm_flight *a, const struct slurm_flight *b)
     return x->cpus == y->cpus && x->gpus == y->gpus &&
            x->memory_bytes == y->memory_bytes && x->time_ms == y->time_ms &&
            x->grace_ms == y->grace_ms && x->nodes == y->nodes &&
-           x->tasks == y->tasks && is_same(x->step, y->step) &&
+           x->tasks == y->tasks && text_same(x->step, y->step) &&
            is_same_ask(x->slurm, y->slurm) &&
            is_same_list(x->avoid, y->avoid) && a->request->next == NULL &&
            b->request->next == NULL;

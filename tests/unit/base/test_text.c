@@ -123,6 +123,18 @@ static void test_text__an_unknown_word_is_quoted_with_what_there_is(
     assert_string_equal(err.text, "unknown op 'x' (one of: asha, median, pbt)");
 }
 
+static void test_text__no_text_is_the_same_as_none_alone(void **state)
+{
+    const char copy[] = "a";
+
+    (void)state;
+    assert_true(text_same("a", copy));
+    assert_false(text_same("a", "ab"));
+    assert_false(text_same("", NULL));
+    assert_false(text_same(NULL, ""));
+    assert_true(text_same(NULL, NULL));
+}
+
 static void test_text__a_variable_is_what_a_shell_has(void **state)
 {
     (void)state;
@@ -179,6 +191,7 @@ static void test_text__hash_is_fnv_1a(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text__no_text_is_the_same_as_none_alone),
         cmocka_unit_test(test_text__a_variable_is_what_a_shell_has),
         cmocka_unit_test(test_text__has_whole_words),
         cmocka_unit_test(test_text__ends_as_asked),
