@@ -270,6 +270,22 @@ bool text_has_word(const char *words, const char *word)
     return false;
 }
 
+bool text_is_among(const char *text, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i], text) == 0)
+            return true;
+    return false;
+}
+
+bool text_list_has(const char *const *list, const char *text)
+{
+    for (; list != NULL && *list != NULL; list++)
+        if (strcmp(*list, text) == 0)
+            return true;
+    return false;
+}
+
 bool text_ends_with(const char *text, const char *ending)
 {
     size_t length = strlen(text), its = strlen(ending);

@@ -56,6 +56,11 @@ size_t text_variable_length(const char *text);
 /* Whether `word` is among words with blanks between them; NULL has none. */
 bool text_has_word(const char *words, const char *word);
 
+/* Whether `text` is one of the list of so many. */
+bool text_is_among(const char *text, const char *const *list, size_t count);
+/* The same of a list that NULL ends; NULL is an empty list. */
+bool text_list_has(const char *const *list, const char *text);
+
 /* Whether the text ends so. */
 bool text_ends_with(const char *text, const char *ending);
 

@@ -124,15 +124,6 @@ static json_t *read_tags(struct store *store, int64_t run, int64_t job,
     return tags;
 }
 
-static bool has_tag(const char *const *tags, size_t count, const char *tag)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(tags[i], tag) == 0)
-            return true;
-    }
-    return false;
-}
-
 static int compare_tags(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -150,8 +141,8 @@ static size_t merge(const json_t *had, const struct tag_change *change,
                               ? json_string_value(json_array_get(had, i))
                               : change->add[i - json_array_size(had)];
 
-        if (tag != NULL && !has_tag(tags, count, tag) &&
-            !has_tag(change->remove, change->remove_count, tag))
+        if (tag != NULL && !text_is_among(tag, tags, count) &&
+            !text_is_among(tag, change->remove, change->remove_count))
             tags[count++] = tag;
     }
     if (count > 0)

@@ -57,14 +57,6 @@ static const char *const reserved_words[] = {
     "if", "then", "elif", "else", "while", "until", "do", "!", "{", "time",
 };
 
-static bool is_among(const char *word, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(words[i], word) == 0)
-            return true;
-    return false;
-}
-
 static struct command *current(struct script *s)
 {
     return &s->commands[s->scan.depth];
@@ -157,12 +149,13 @@ static void end_program(struct script *s, const struct ended *word)
     struct command *command = current(s);
     const char *name = word->count == 1 ? word->literal : "";
 
-    if (is_among(name, reserved_words, ARRAY_LEN(reserved_words)))
+    if (text_is_among(name, reserved_words, ARRAY_LEN(reserved_words)))
         return;
     command->words = 1;
-    command->is_fixed = is_among(name, fixed_words, ARRAY_LEN(fixed_words));
+    command->is_fixed =
+        text_is_among(name, fixed_words, ARRAY_LEN(fixed_words));
     command->declares =
-        is_among(name, declaring_words, ARRAY_LEN(declaring_words));
+        text_is_among(name, declaring_words, ARRAY_LEN(declaring_words));
 }
 
 static void end_argument(struct script *s, const struct ended *word)

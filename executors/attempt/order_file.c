@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 /* The first line: fields lie in the rest as this version has them in memory. */
 static const char first_line[] = "smtune order " SMTUNE_VERSION "\n";
@@ -48,13 +49,6 @@ static bool has_name_of(const char *assignment, const char *other)
     return strncmp(assignment, other, length) == 0 && assignment[length] == '=';
 }
 
-static bool has_string(char *const *strings, const char *text)
-{
-    while (*strings != NULL && strcmp(*strings, text) != 0)
-        strings++;
-    return *strings != NULL;
-}
-
 static bool has_variable(char *const *envp, const char *assignment)
 {
     while (*envp != NULL && !has_name_of(*envp, assignment))
@@ -68,7 +62,7 @@ char **order_own_variables(char *const *envp, char *const *inherited)
     size_t count = 0;
 
     for (; *envp != NULL; envp++) {
-        if (!has_string(inherited, *envp))
+        if (!text_list_has((const char *const *)inherited, *envp))
             own[count++] = *envp;
     }
     return own;

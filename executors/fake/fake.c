@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "executors/attempt/attempt_file.h"
 #include "executors/attempt/kind.h"
@@ -121,15 +122,6 @@ static int write_claim(const struct fake_attempt *attempt)
 }
 
 /* -- Nodes ----------------------------------------------------------------*/
-
-static bool is_among(const char *const *nodes, const char *node)
-{
-    for (; nodes != NULL && *nodes != NULL; nodes++) {
-        if (strcmp(*nodes, node) == 0)
-            return true;
-    }
-    return false;
-}
 
 static void forget_avoided(struct fake *fake)
 {
@@ -348,8 +340,8 @@ static void add_attempt(struct fake *fake, const struct attempt_spec *spec,
     attempt->output_path = copy_variable(spec->envp, "SMTUNE_OUTPUTS");
     attempt->checkpoint_directory =
         copy_variable(spec->envp, "SMTUNE_CHECKPOINT_DIR");
-    if (is_among(spec->avoid, attempt->end.node) ||
-        is_among((const char *const *)fake->avoided, attempt->end.node))
+    if (text_list_has(spec->avoid, attempt->end.node) ||
+        text_list_has((const char *const *)fake->avoided, attempt->end.node))
         snprintf(attempt->end.node, sizeof(attempt->end.node), "spare");
     attempt->duration_ms = outcome->duration_ms;
     attempt->grace_ms = spec->grace_ms;

@@ -5,19 +5,15 @@
  * the engine was told of what was found. An attempt adds its own list.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/compiler.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "executors/slurm/core.h"
 
 static bool has(const struct slurm_node_set *set, const char *name)
 {
-    for (size_t i = 0; i < set->count; i++) {
-        if (strcmp(set->names[i], name) == 0)
-            return true;
-    }
-    return false;
+    return text_list_has((const char *const *)set->names, name);
 }
 
 static void add(struct slurm_node_set *set, const char *name)

@@ -406,10 +406,7 @@ static bool is_of_steps(const char *key)
     static const char *const keys[] = {"steps", "on_failure", "always",
                                        "defaults"};
 
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-        if (strcmp(keys[i], key) == 0)
-            return true;
-    return false;
+    return text_is_among(key, keys, ARRAY_LEN(keys));
 }
 
 static void compare_workflows(struct spec_changes *changes,

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "executors/attempt/attempt_file.h"
 #include "executors/slurm/pilot/pilot_impl.h"
 #include "executors/slurm/preview.h"
@@ -95,15 +96,6 @@ void pilot_destroy(struct pilot *pilot)
 
 /* -- What it is given -----------------------------------------------------*/
 
-static bool is_in(const char *const *nodes, const char *node)
-{
-    for (; nodes != NULL && *nodes != NULL; nodes++) {
-        if (strcmp(*nodes, node) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* One that has no limit should have the time that others took; but no pilot
  * has more than a new one. */
 static bool has_time(const struct pilot *pilot, const struct attempt_spec *spec,
@@ -124,7 +116,7 @@ static bool has_time(const struct pilot *pilot, const struct attempt_spec *spec,
 
 bool pilot_is_avoided(const struct pilot *pilot)
 {
-    return is_in(slurm_avoided(pilot->pilots->slurm), pilot->node);
+    return text_list_has(slurm_avoided(pilot->pilots->slurm), pilot->node);
 }
 
 bool pilot_suits(const struct pilot *pilot, const struct slurm_flight *flight,
@@ -132,8 +124,9 @@ bool pilot_suits(const struct pilot *pilot, const struct slurm_flight *flight,
 {
     const struct attempt_spec *spec = &flight->request->spec;
 
-    return strcmp(pilot->kind, kind) == 0 && !is_in(spec->avoid, pilot->node) &&
-           !is_in(slurm_avoided(pilot->pilots->slurm), pilot->node) &&
+    return strcmp(pilot->kind, kind) == 0 &&
+           !text_list_has(spec->avoid, pilot->node) &&
+           !text_list_has(slurm_avoided(pilot->pilots->slurm), pilot->node) &&
            has_time(pilot, spec, now_ms);
 }
 

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/text.h"
 #include "orchestrator/spec/experiment/experiment_impl.h"
 #include "orchestrator/spec/experiment/setting_json.h"
 
@@ -194,12 +195,11 @@ static void add_run(struct build *build, const struct conf_node *node)
 
     if (node->text == NULL)
         return;
-    for (size_t i = 0; i < experiment->earlier_run_count; i++) {
-        if (strcmp(experiment->earlier_runs[i], node->text) == 0) {
-            diags_add(build->diags, node->place, NULL, "duplicate run '%s'",
-                      node->text);
-            return;
-        }
+    if (text_is_among(node->text, experiment->earlier_runs,
+                      experiment->earlier_run_count)) {
+        diags_add(build->diags, node->place, NULL, "duplicate run '%s'",
+                  node->text);
+        return;
     }
     experiment->earlier_runs[experiment->earlier_run_count++] = node->text;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "orchestrator/spec/experiment/experiment_impl.h"
 #include "orchestrator/spec/experiment/outcome.h"
 #include "store/store.h"
@@ -91,10 +92,8 @@ static void check_found(struct build *build, const struct metric_names *names,
     const struct conf_node *metric =
         node->type == CONF_MAP ? conf_get(node, "metric") : node;
 
-    for (size_t i = 0; i < names->count; i++) {
-        if (strcmp(names->items[i], metric->text) == 0)
-            return;
-    }
+    if (text_is_among(metric->text, names->items, names->count))
+        return;
     diags_add_unknown(
         build->diags, metric->place, metric->text, names->items, names->count,
         "unknown metric '%s': it is not in 'trial.metrics'", metric->text);

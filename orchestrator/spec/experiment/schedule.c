@@ -140,13 +140,8 @@ static const char *find_method(struct build *build,
 
 static bool has_key(const struct method_rule *rule, const char *key)
 {
-    for (size_t i = 0; i < ARRAY_LEN(common_keys); i++)
-        if (strcmp(common_keys[i], key) == 0)
-            return true;
-    for (size_t i = 0; rule->keys[i] != NULL; i++)
-        if (strcmp(rule->keys[i], key) == 0)
-            return true;
-    return false;
+    return text_is_among(key, common_keys, ARRAY_LEN(common_keys)) ||
+           text_list_has(rule->keys, key);
 }
 
 static char *list_keys(const struct method_rule *rule)

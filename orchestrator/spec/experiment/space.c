@@ -30,13 +30,6 @@ static const struct type_rule type_rules[] = {
 static const struct type_rule constant_rule = {
     "constant", PARAM_CONST, {"value"}, {NULL}};
 
-static bool is_among(const char *word, const char *const *words)
-{
-    while (*words != NULL && strcmp(*words, word) != 0)
-        words++;
-    return *words != NULL;
-}
-
 /* How a word is related to the keys of a parameter. */
 enum relation { RELATION_NONE, RELATION_NEAR, RELATION_KEY };
 
@@ -102,8 +95,8 @@ static int check_keys(struct build *build, const struct type_rule *rule,
     for (size_t i = 0; i < node->count; i++) {
         const struct conf_node *key = node->keys[i];
 
-        if (is_among(key->text, rule->needs) ||
-            is_among(key->text, rule->allows) ||
+        if (text_list_has(rule->needs, key->text) ||
+            text_list_has(rule->allows, key->text) ||
             strcmp(key->text, "when") == 0 ||
             (!is_constant && strcmp(key->text, "type") == 0))
             continue;
@@ -298,14 +291,14 @@ static const char *const extra_names[] = {
 
 bool experiment_is_own_column(const char *name)
 {
-    return is_among(name, extra_names);
+    return text_list_has(extra_names, name);
 }
 
 static int check_name(struct build *build, const struct conf_node *key)
 {
     static const char *const lists[] = {"args", "overrides", NULL};
 
-    if (experiment_is_own_column(key->text) || is_among(key->text, lists))
+    if (experiment_is_own_column(key->text) || text_list_has(lists, key->text))
         return diags_add(
             build->diags, key->place, NULL,
             "'%s' is not a valid name for a parameter: in a command it "

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/compiler.h"
 #include "base/mem.h"
@@ -50,19 +49,11 @@ static void add_value(void *user, const char *name)
     list->values[list->value_count++] = name;
 }
 
-static bool has(const char *const *names, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
-
 /* Where a name is given twice, the first holds. */
 static void add_column(struct list *list, const char *name,
                        enum result_kind kind, const char *source)
 {
-    if (has(list->names, list->count, name))
+    if (text_is_among(name, list->names, list->count))
         return;
     list->names[list->count] = name;
     list->columns[list->count++] = (struct result_column){name, kind, source};
@@ -71,7 +62,7 @@ static void add_column(struct list *list, const char *name,
 static int check_name(struct workflow_build *w, const struct conf_node *key,
                       const char *what)
 {
-    if (has(basic_names, ARRAY_LEN(basic_names), key->text))
+    if (text_is_among(key->text, basic_names, ARRAY_LEN(basic_names)))
         return diags_add(
             w->build.diags, key->place, NULL,
             "invalid name: %s cannot be '%s', which every step has", what,
@@ -163,10 +154,10 @@ static void name_metrics(struct list *list, struct step *step,
 
         if (name->text == NULL)
             continue;
-        if (has(list->values, step->output_count, name->text))
+        if (text_is_among(name->text, list->values, step->output_count))
             diags_add(w->build.diags, name->place, NULL,
                       "duplicate name '%s': an output has it", name->text);
-        if (has(names, step->metric_count, name->text))
+        if (text_is_among(name->text, names, step->metric_count))
             diags_add(w->build.diags, name->place, NULL,
                       "duplicate name '%s': a metric has it", name->text);
         check_name(w, name, "a metric");

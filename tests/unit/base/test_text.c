@@ -157,6 +157,24 @@ static void test_text__has_whole_words(void **state)
     assert_false(text_has_word(NULL, "cwd"));
 }
 
+static void test_text__lists_have_whole_texts(void **state)
+{
+    static const char *const list[] = {"n1", "n12", "", NULL};
+    static const char *const none[] = {NULL};
+
+    (void)state;
+    assert_true(text_is_among("n12", list, 2));
+    assert_false(text_is_among("n", list, 3));
+    assert_true(text_is_among("", list, 3));
+    assert_false(text_is_among("", list, 2));
+    assert_false(text_is_among("n1", NULL, 0));
+    assert_true(text_list_has(list, "n12"));
+    assert_true(text_list_has(list, ""));
+    assert_false(text_list_has(list, "n"));
+    assert_false(text_list_has(none, "n1"));
+    assert_false(text_list_has(NULL, "n1"));
+}
+
 static void test_text__ends_as_asked(void **state)
 {
     (void)state;
@@ -194,6 +212,7 @@ int main(void)
         cmocka_unit_test(test_text__no_text_is_the_same_as_none_alone),
         cmocka_unit_test(test_text__a_variable_is_what_a_shell_has),
         cmocka_unit_test(test_text__has_whole_words),
+        cmocka_unit_test(test_text__lists_have_whole_texts),
         cmocka_unit_test(test_text__ends_as_asked),
         cmocka_unit_test(test_text__is_cut_between_characters),
         cmocka_unit_test(test_text__hash_is_fnv_1a),
