@@ -11,6 +11,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/buf.h"
 #include "base/compiler.h"
@@ -274,6 +275,16 @@ bool text_is_among(const char *text, const char *const *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(list[i], text) == 0)
+            return true;
+    return false;
+}
+
+bool text_is_word_among(const char *word, size_t length,
+                        const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(list[i]) == length &&
+            strncasecmp(list[i], word, length) == 0)
             return true;
     return false;
 }

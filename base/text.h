@@ -56,6 +56,9 @@ size_t text_variable_length(const char *text);
 /* Whether `word` is among words with blanks between them; NULL has none. */
 bool text_has_word(const char *words, const char *word);
 
+/* Whether `length` bytes are a word of the list of so many, in any case. */
+bool text_is_word_among(const char *word, size_t length,
+                        const char *const *list, size_t count);
 /* Whether `text` is one of the list of so many. */
 bool text_is_among(const char *text, const char *const *list, size_t count);
 /* The same of a list that NULL ends; NULL is an empty list. */

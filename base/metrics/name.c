@@ -3,7 +3,6 @@
 
 #include <stdint.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/compiler.h"
 #include "base/metrics/number.h"
@@ -145,16 +144,6 @@ static size_t word_before(const char *line, const char *name, const char **word)
     return (size_t)(end - start);
 }
 
-static bool is_among(const char *const *words, size_t count, const char *word,
-                     size_t length)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strlen(words[i]) == length &&
-            strncasecmp(words[i], word, length) == 0)
-            return true;
-    return false;
-}
-
 /* "valid_0's " */
 static size_t possessive_lead(const char *line, const char *name)
 {
@@ -177,7 +166,8 @@ static size_t short_lead(const char *line, const char *name)
         return 0;
     for (word = dot; word > line && metric_is_letter(word[-1]); word--)
         ;
-    return is_among(words, ARRAY_LEN(words), word, (size_t)(dot - word)) &&
+    return text_is_word_among(word, (size_t)(dot - word), words,
+                              ARRAY_LEN(words)) &&
                    metric_name_may_begin(line, word)
                ? (size_t)(name - word)
                : 0;
@@ -197,7 +187,8 @@ size_t metric_name_lead(const char *line, const char *name)
     if (length > 0)
         return length;
     length = word_before(line, name, &word);
-    if (length == 0 || !is_among(sets, ARRAY_LEN(sets), word, length) ||
+    if (length == 0 ||
+        !text_is_word_among(word, length, sets, ARRAY_LEN(sets)) ||
         (word > line &&
          (word[-1] == '=' || !metric_name_may_begin(line, word))))
         return 0;
@@ -214,5 +205,6 @@ bool metric_is_of_best(const char *line, const char *name)
 
     name -= metric_name_lead(line, name);
     length = word_before(line, name, &word);
-    return length > 0 && is_among(words, ARRAY_LEN(words), word, length);
+    return length > 0 &&
+           text_is_word_among(word, length, words, ARRAY_LEN(words));
 }

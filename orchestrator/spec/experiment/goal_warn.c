@@ -3,10 +3,9 @@
 
 #include <ctype.h>
 #include <stddef.h>
-#include <string.h>
-#include <strings.h>
 
 #include "base/compiler.h"
+#include "base/text.h"
 
 /* Words of names of metrics, in lower case. `time`, `score`, `rate` and the
  * like are in neither list, since both goals are usual for them. */
@@ -20,17 +19,6 @@ static const char *const to_minimize[] = {
     "rmse", "perplexity",   "mae",   "mape",       "nll",     "ppl",
     "wer",  "crossentropy", "cer",   "fid",        "logloss", "latency",
     "bce",  "regret",       "bpc",   "divergence", "brier"};
-
-static bool is_among(const char *word, size_t length, const char *const *words,
-                     size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strlen(words[i]) == length &&
-            strncasecmp(words[i], word, length) == 0)
-            return true;
-    }
-    return false;
-}
 
 /* Where a word ends: at what is no letter or digit, and before a capital
  * behind a small letter (valLoss). */
@@ -52,10 +40,10 @@ bool goal_is_unlikely(const char *metric, bool maximize)
     while (*metric != '\0') {
         size_t length = word_length(metric);
 
-        is_gain |=
-            is_among(metric, length, to_maximize, ARRAY_LEN(to_maximize));
-        is_cost |=
-            is_among(metric, length, to_minimize, ARRAY_LEN(to_minimize));
+        is_gain |= text_is_word_among(metric, length, to_maximize,
+                                      ARRAY_LEN(to_maximize));
+        is_cost |= text_is_word_among(metric, length, to_minimize,
+                                      ARRAY_LEN(to_minimize));
         metric += length > 0 ? length : 1;
     }
     return maximize ? is_cost && !is_gain : is_gain && !is_cost;

@@ -175,6 +175,18 @@ static void test_text__lists_have_whole_texts(void **state)
     assert_false(text_list_has(NULL, "n1"));
 }
 
+static void test_text__lists_have_words_in_any_case(void **state)
+{
+    static const char *const list[] = {"val", "eval"};
+
+    (void)state;
+    assert_true(text_is_word_among("Eval. loss", 4, list, 2));
+    assert_true(text_is_word_among("VAL", 3, list, 1));
+    assert_false(text_is_word_among("val", 2, list, 2));
+    assert_false(text_is_word_among("valid", 5, list, 2));
+    assert_false(text_is_word_among("eval", 4, list, 1));
+}
+
 static void test_text__ends_as_asked(void **state)
 {
     (void)state;
@@ -213,6 +225,7 @@ int main(void)
         cmocka_unit_test(test_text__a_variable_is_what_a_shell_has),
         cmocka_unit_test(test_text__has_whole_words),
         cmocka_unit_test(test_text__lists_have_whole_texts),
+        cmocka_unit_test(test_text__lists_have_words_in_any_case),
         cmocka_unit_test(test_text__ends_as_asked),
         cmocka_unit_test(test_text__is_cut_between_characters),
         cmocka_unit_test(test_text__hash_is_fnv_1a),
