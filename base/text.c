@@ -297,6 +297,11 @@ bool text_list_has(const char *const *list, const char *text)
     return false;
 }
 
+bool text_begins_with(const char *text, const char *beginning)
+{
+    return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
 bool text_ends_with(const char *text, const char *ending)
 {
     size_t length = strlen(text), its = strlen(ending);

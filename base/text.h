@@ -64,7 +64,8 @@ bool text_is_among(const char *text, const char *const *list, size_t count);
 /* The same of a list that NULL ends; NULL is an empty list. */
 bool text_list_has(const char *const *list, const char *text);
 
-/* Whether the text ends so. */
+/* Whether the text begins so, or ends so. */
+bool text_begins_with(const char *text, const char *beginning);
 bool text_ends_with(const char *text, const char *ending);
 
 /* FNV-1a, of 32 bits, not 0 for no bytes: to find texts sooner, or to see that

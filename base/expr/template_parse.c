@@ -22,22 +22,17 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-static bool starts_with(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
 /* Takes a `${{ }}` or a `$${{`, wherever they stand: 1; 0 when neither is
  * here; -1 on error. */
 static int take_marker(struct parser *p)
 {
-    if (starts_with(p->at, "$${{")) {
+    if (text_begins_with(p->at, "$${{")) {
         template_begin_word(p);
         buf_add_string(&p->literal, "${{");
         p->at += strlen("$${{");
         return 1;
     }
-    if (!starts_with(p->at, "${{"))
+    if (!text_begins_with(p->at, "${{"))
         return 0;
     return template_expression(p) < 0 ? -1 : 1;
 }
@@ -119,7 +114,7 @@ static int parse_words(struct parser *p)
         if (strchr(" \t\r\n", *p->at) != NULL) {
             template_end_word(p);
             p->at++;
-        } else if (starts_with(p->at, "\\\n")) {
+        } else if (text_begins_with(p->at, "\\\n")) {
             p->at += 2;
         } else if (parse_word_piece(p) < 0) {
             return -1;

@@ -51,11 +51,6 @@ static const struct {
     {',', EXPR_COMMA},
 };
 
-static bool starts_with(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
 static bool is_word_start(char c)
 {
     return isalpha((unsigned char)c) || c == '_';
@@ -163,11 +158,11 @@ static int operator_or_not(const char *text, struct expr_token *token,
     size_t length = text_next_rune(at, strlen(at), NULL);
 
     for (size_t i = 0; i < ARRAY_LEN(refused); i++)
-        if (starts_with(at, refused[i].start))
+        if (text_begins_with(at, refused[i].start))
             return expr_token_error(text, at, err, "unexpected '%s' (%s)",
                                     refused[i].start, refused[i].hint);
     for (size_t i = 0; i < ARRAY_LEN(operators); i++)
-        if (starts_with(at, operators[i])) {
+        if (text_begins_with(at, operators[i])) {
             token->type = EXPR_OPERATOR;
             token->length = strlen(operators[i]);
             return 0;

@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 static void add_pair(struct word_list *words, const char *name,
                      const char *value)
@@ -25,11 +26,6 @@ static void add_pair(struct word_list *words, const char *name,
 }
 
 /* ---- variables ---- */
-
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
 
 bool container_passes(const struct container *container, const char *variable)
 {
@@ -56,7 +52,7 @@ bool container_passes(const struct container *container, const char *variable)
             strncmp(container->variables[i], variable, length) == 0)
             return true;
     for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
-        if (begins(variable, prefixes[i]))
+        if (text_begins_with(variable, prefixes[i]))
             return true;
     return false;
 }
@@ -74,7 +70,8 @@ static const char *find_variable(char *const *environment, const char *name)
     size_t length = strlen(name);
 
     for (; *environment != NULL; environment++)
-        if (begins(*environment, name) && (*environment)[length] == '=')
+        if (text_begins_with(*environment, name) &&
+            (*environment)[length] == '=')
             return *environment + length + 1;
     return NULL;
 }
@@ -130,7 +127,7 @@ static bool has_local_scheme(const char *image)
         "instance:"};
 
     for (size_t i = 0; i < ARRAY_LEN(schemes); i++)
-        if (begins(image, schemes[i]))
+        if (text_begins_with(image, schemes[i]))
             return true;
     return false;
 }
@@ -271,7 +268,7 @@ static void add_docker(const struct container *container,
     if (container->has_tty)
         word_list_copy(words, "--tty");
     add_options(container, words);
-    word_list_copy(words, begins(image, "docker://")
+    word_list_copy(words, text_begins_with(image, "docker://")
                               ? image + strlen("docker://")
                               : image);
 }

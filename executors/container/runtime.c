@@ -19,17 +19,13 @@ const struct container_runtime container_runtimes[] = {
 const char *const container_runtime_names[] = {"apptainer", "singularity",
                                                "podman", "docker", NULL};
 
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
 bool container_image_is_path(const char *image)
 {
     static const char *const endings[] = {"/", ".sif", ".simg", ".img",
                                           ".sqsh"};
 
-    if (begins(image, "/") || begins(image, "./") || begins(image, "../"))
+    if (text_begins_with(image, "/") || text_begins_with(image, "./") ||
+        text_begins_with(image, "../"))
         return true;
     if (strstr(image, "://") != NULL)
         return false;

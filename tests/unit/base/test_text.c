@@ -187,6 +187,16 @@ static void test_text__lists_have_words_in_any_case(void **state)
     assert_false(text_is_word_among("eval", 4, list, 1));
 }
 
+static void test_text__begins_as_asked(void **state)
+{
+    (void)state;
+    assert_true(text_begins_with("docker://a", "docker://"));
+    assert_true(text_begins_with("docker://", "docker://"));
+    assert_true(text_begins_with("docker", ""));
+    assert_false(text_begins_with("docker:/", "docker://"));
+    assert_false(text_begins_with(" docker://", "docker://"));
+}
+
 static void test_text__ends_as_asked(void **state)
 {
     (void)state;
@@ -226,6 +236,7 @@ int main(void)
         cmocka_unit_test(test_text__has_whole_words),
         cmocka_unit_test(test_text__lists_have_whole_texts),
         cmocka_unit_test(test_text__lists_have_words_in_any_case),
+        cmocka_unit_test(test_text__begins_as_asked),
         cmocka_unit_test(test_text__ends_as_asked),
         cmocka_unit_test(test_text__is_cut_between_characters),
         cmocka_unit_test(test_text__hash_is_fnv_1a),
