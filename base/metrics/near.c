@@ -315,3 +315,10 @@ bool metric_near_find(const char *name, const char *log, size_t length,
     metric_pairs_clear(&pairs);
     return best > NEAR_NOT;
 }
+
+void metric_near_print(const struct metric_near *near, const char *name,
+                       struct buf *out)
+{
+    buf_printf(out, "to read it from \"%s\", write metrics: {\"%s\": '%s'}",
+               near->line, name, near->regex);
+}

@@ -20,7 +20,7 @@
 #include "base/units.h"
 #include "base/value.h"
 
-enum { LINE_MAX_BYTES = 200, END_BYTES = 256 << 10 };
+enum { LINE_MAX_BYTES = 200 };
 
 struct found {
     char *name;
@@ -106,17 +106,15 @@ static void keep(void *user, const struct metric_point *point)
     found->last = point->value;
 }
 
-/* The last END_BYTES, or up to twice as many. */
+/* The last METRIC_NEAR_BYTES, or up to twice as many. */
 static void keep_end(struct log_reading *reading)
 {
     struct buf *end = &reading->end;
 
     buf_add(end, buf_text(&reading->line), reading->line.length);
     buf_add_char(end, '\n');
-    if (end->length > (size_t)2 * END_BYTES) {
-        memmove(end->data, end->data + end->length - END_BYTES, END_BYTES);
-        buf_truncate(end, END_BYTES);
-    }
+    if (end->length > (size_t)2 * METRIC_NEAR_BYTES)
+        buf_consume(end, end->length - METRIC_NEAR_BYTES);
 }
 
 static void end_line(struct log_reading *reading)
@@ -244,14 +242,16 @@ void log_reading_print_near(const struct log_reading *reading)
 
     for (size_t i = 0; i < experiment->objective_count; i++) {
         const char *name = experiment->objectives[i].metric;
+        struct buf text = BUF_INIT;
         struct metric_near near;
 
-        if (find(reading, name) == NULL &&
-            metric_near_find(name, buf_text(&reading->end), reading->end.length,
-                             &near))
-            printf("    to read it from \"%s\", write metrics: {\"%s\": "
-                   "'%s'}\n",
-                   near.line, name, near.regex);
+        if (find(reading, name) != NULL ||
+            !metric_near_find(name, buf_text(&reading->end),
+                              reading->end.length, &near))
+            continue;
+        metric_near_print(&near, name, &text);
+        printf("    %s\n", buf_text(&text));
+        buf_clear(&text);
     }
 }
 

@@ -97,7 +97,7 @@ static void search_look(UNUSED struct engine *engine, UNUSED struct job *job)
 {
 }
 
-enum { NEAR_BYTES = 256 << 10, NAMES_SHOWN_BYTES = 80 };
+enum { NAMES_SHOWN_BYTES = 80 };
 
 /* The names that were found, as many as there is room for. */
 static void add_names(const struct job *job, struct buf *text)
@@ -124,14 +124,15 @@ static bool add_near(const struct job *job, const char *metric,
     struct buf log = BUF_INIT;
     struct metric_near near;
     struct err err;
-    bool is_found = metric_files_read_log_end(job->metric_files, NEAR_BYTES,
-                                              &log, &err) == 0 &&
-                    metric_near_find(metric, buf_text(&log), log.length, &near);
+    bool is_found =
+        metric_files_read_log_end(job->metric_files, METRIC_NEAR_BYTES, &log,
+                                  &err) == 0 &&
+        metric_near_find(metric, buf_text(&log), log.length, &near);
 
-    if (is_found)
-        buf_printf(text,
-                   ": to read it from \"%s\", write metrics: {\"%s\": '%s'}",
-                   near.line, metric, near.regex);
+    if (is_found) {
+        buf_add_string(text, ": ");
+        metric_near_print(&near, metric, text);
+    }
     buf_clear(&log);
     return is_found;
 }

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "base/compiler.h"
 #include "base/metrics/metrics.h"
 
@@ -114,6 +115,21 @@ static void test_near__a_long_line_is_cut(void **state)
     assert_non_null(strstr(near.line, "..."));
 }
 
+static void test_near__the_sentence_has_the_rule(void **state)
+{
+    struct metric_near near;
+    struct buf text = BUF_INIT;
+
+    (void)state;
+    assert_true(metric_near_find("loss", "loss is 1\n", 10, &near));
+    buf_add_string(&text, "found: ");
+    metric_near_print(&near, "loss", &text);
+    assert_string_equal(buf_text(&text),
+                        "found: to read it from \"loss is 1\", write metrics: "
+                        "{\"loss\": 'loss\\s+is\\s+([-+.0-9eE]+)'}");
+    buf_clear(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +137,7 @@ int main(void)
         cmocka_unit_test(test_near__a_step_is_not_the_value),
         cmocka_unit_test(test_near__nothing_is_near),
         cmocka_unit_test(test_near__a_long_line_is_cut),
+        cmocka_unit_test(test_near__the_sentence_has_the_rule),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
