@@ -157,7 +157,7 @@ static struct metric_pair *find_bare(struct metric_pairs *pairs,
     }
     if (found == NULL)
         return NULL;
-    lead = hash_words(found->name, found->name + found->lead);
+    lead = text_hash(found->name, found->lead - 1); /* without the blank */
     if (use->lead == 0)
         use->lead = lead;
     return use->lead == lead ? found : NULL;
