@@ -23,6 +23,7 @@
 #include "executors/executor.h"
 #include "orchestrator/machine/cluster.h"
 #include "orchestrator/search/dry_run.h"
+#include "orchestrator/spec/experiment/resources.h"
 #include "orchestrator/spec/spec.h"
 #include "orchestrator/spec/workflow/workflow.h"
 
@@ -149,29 +150,19 @@ static const struct slurm_site *find_site(struct scripts *scripts,
 static int add_script(struct scripts *scripts, const struct script *script,
                       struct err *err)
 {
-    const struct resources *resources = &script->task->resources;
     char *directory = mem_printf("%s/attempts/%" PRId64 "-1", scripts->folder,
                                  script->number);
     char *folder = fs_join(scripts->folder, "slurm");
-    const struct attempt_spec spec = {
-        .directory = directory,
-        .work_directory = scripts->work_directory,
-        .cpus = resources->cpus,
-        .gpus = resources->gpus,
-        .nodes = resources->nodes,
-        .tasks = resources->tasks,
-        .memory_bytes = resources->memory_bytes,
-        .time_ms = resources->time_ms,
-        .grace_ms = resources->grace_ms,
-        .slurm = &resources->slurm,
-        .step = script->step,
-        .job = script->job,
-    };
+    struct attempt_spec spec = resources_attempt_spec(&script->task->resources);
     struct executor_options executor = *script->executor;
     struct buf text = BUF_INIT, out = BUF_INIT;
     struct slurm_options slurm;
     int result;
 
+    spec.directory = directory;
+    spec.work_directory = scripts->work_directory;
+    spec.step = script->step;
+    spec.job = script->job;
     executor.run = scripts->run;
     if (executor.slurm != NULL) {
         slurm = *executor.slurm;

@@ -11,6 +11,7 @@
 #include "orchestrator/engine/core/take_up.h"
 #include "orchestrator/engine/settle.h"
 #include "orchestrator/job/metric_files.h"
+#include "orchestrator/spec/experiment/resources.h"
 
 /*
  * Taking up a run where an earlier engine left it. First what is over is gone
@@ -26,23 +27,13 @@ static int reattach(struct taking_up *taking_up, struct job *job)
     struct engine *engine = taking_up->engine;
     char *directory = workspace_attempt_directory(
         engine->workspaces, job->number, job->attempt_number);
-    struct attempt_spec spec = {
-        .attempt = job->attempt,
-        .directory = directory,
-        .work_directory = engine->site.work_directory,
-        .cpus = job->resources.cpus,
-        .gpus = job->resources.gpus,
-        .gpu_permille = job->resources.gpu_permille,
-        .nodes = job->resources.nodes,
-        .tasks = job->resources.tasks,
-        .slurm = &job->resources.slurm,
-        .memory_bytes = job->resources.memory_bytes,
-        .time_ms = job->resources.time_ms,
-        .grace_ms = job->resources.grace_ms,
-        .reserve = job->reserve,
-    };
+    struct attempt_spec spec = resources_attempt_spec(&job->resources);
     int result = -1;
 
+    spec.attempt = job->attempt;
+    spec.directory = directory;
+    spec.work_directory = engine->site.work_directory;
+    spec.reserve = job->reserve;
     if (job->link_rule != NULL) {
         spec.warn_signal = job->link_rule->signal;
         spec.warn_before_ms = job->link_rule->before_ms;

@@ -17,6 +17,7 @@
 #include "orchestrator/job/trial_files.h"
 #include "orchestrator/spec/command/shebang.h"
 #include "orchestrator/spec/experiment/container.h"
+#include "orchestrator/spec/experiment/resources.h"
 #include "orchestrator/spec/experiment/workdir.h"
 #include "orchestrator/wrap/container.h"
 #include "orchestrator/wrap/setup.h"
@@ -243,28 +244,21 @@ static void start_as_ranks(struct launch *launch,
 static void fill_spec(struct launch *launch, const struct launch_site *site,
                       const struct launch_order *order)
 {
-    const struct resources *resources = order->resources;
     struct attempt_spec *spec = &launch->spec;
 
+    *spec = resources_attempt_spec(order->resources);
+    launch->ask = order->resources->slurm; /* a reserve outlives its trial */
+    spec->slurm = &launch->ask;
+    spec->attempt = order->attempt;
+    spec->reserve = order->reserve;
     spec->directory = launch->directory;
     spec->work_directory = work_directory(launch, site);
     spec->argv = launch->argv;
     spec->envp = launch->environment.items;
-    spec->cpus = resources->cpus;
-    spec->pins = resources->pins;
-    spec->gpus = resources->gpus;
-    spec->gpu_permille = resources->gpu_permille;
-    spec->nodes = resources->nodes;
-    spec->tasks = resources->tasks;
-    launch->ask = resources->slurm; /* a reserve's trial is gone by then */
-    spec->slurm = &launch->ask;
     spec->step = order->step;
     launch->name = order->name != NULL ? mem_copy_string(order->name)
                                        : mem_printf("%" PRId64, order->job);
     spec->job = launch->name;
-    spec->memory_bytes = resources->memory_bytes;
-    spec->time_ms = resources->time_ms;
-    spec->grace_ms = resources->grace_ms;
     spec->pools = launch->pools;
     spec->pool_count = pools_claim(site->pools, order->task, launch->pools);
     spec->avoid = (const char *const *)order->avoid;
@@ -360,8 +354,6 @@ struct launch *launch_create(const struct launch_site *site,
 {
     struct launch *launch = mem_zero(sizeof(*launch));
 
-    launch->spec.attempt = order->attempt;
-    launch->spec.reserve = order->reserve;
     launch->job_directory = workspace_directory(site->workspaces, order->job);
     launch->ml_directory = mem_printf("%s/ml", launch->job_directory);
     launch->checkpoint_directory =

@@ -17,6 +17,7 @@
 #include "executors/slurm/talk/extra.h"
 #include "executors/slurm/talk/transport.h"
 #include "orchestrator/spec/experiment/job_spec_build.h"
+#include "orchestrator/spec/experiment/resources.h"
 
 static void check_slots(const struct job_spec_build *t,
                         const struct conf_node *resources,
@@ -245,15 +246,7 @@ static struct fault find_mode_fault(const struct job_spec_build *t,
                                     const struct executor_options *executor)
 {
     const struct resources *resources = &t->task->resources;
-    const struct attempt_spec spec = {
-        .cpus = resources->cpus,
-        .gpus = resources->gpus,
-        .nodes = resources->nodes,
-        .tasks = resources->tasks,
-        .memory_bytes = resources->memory_bytes,
-        .time_ms = resources->time_ms,
-        .slurm = &resources->slurm,
-    };
+    const struct attempt_spec spec = resources_attempt_spec(resources);
     struct err err;
 
     if (!is_by_pilot(resources, executor->slurm) ||
