@@ -44,6 +44,7 @@ void rest_asked_destroy(struct asked *asked)
     slurm_rest_rows_clear(&asked->rows);
     slurm_site_clear(&asked->site);
     free(asked->prefix);
+    free(asked->name);
     free(asked->targets);
     free(asked);
 }
@@ -230,30 +231,27 @@ static void on_associations(void *user, int version,
                             const struct fetch_answer *answer)
 {
     struct asked *asked = user;
-    char *name = rest_link_user(asked->rest->link);
 
     (void)version;
-    slurm_rest_read_associations(answer, name, &asked->site);
-    free(name);
+    slurm_rest_read_associations(answer, asked->name, &asked->site);
     answer_site(asked);
 }
 
 static void on_qos(void *user, int version, const struct fetch_answer *answer)
 {
     struct asked *asked = user;
-    char *name = rest_link_user(asked->rest->link);
     struct buf path = BUF_INIT;
 
     (void)version;
     slurm_rest_read_qos(answer, &asked->site);
+    asked->name = rest_link_user(asked->rest->link);
     buf_add_string(&path, "associations?user=");
-    add_escaped(name, &path);
-    if (name[0] != '\0')
+    add_escaped(asked->name, &path);
+    if (asked->name[0] != '\0')
         get(asked, true, buf_text(&path), on_associations);
     else
         answer_site(asked);
     buf_clear(&path);
-    free(name);
 }
 
 static void on_clusters(void *user, int version,

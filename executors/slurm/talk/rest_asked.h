@@ -29,6 +29,7 @@ struct asked {
     struct slurm_reply reply; /* the worst so far */
     size_t left;              /* answers that are not there yet */
     char *prefix;
+    char *name; /* whose associations are asked for */
     int64_t since_ms;
     int signal;
     struct slurm_target *targets; /* [left] */
