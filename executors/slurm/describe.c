@@ -37,7 +37,7 @@ static void note_reached(struct slurm *slurm)
 }
 
 static void on_site(void *user, const struct slurm_reply *reply,
-                    const struct slurm_site *site)
+                    struct slurm_site *site)
 {
     struct slurm *slurm = user;
 
@@ -48,8 +48,7 @@ static void on_site(void *user, const struct slurm_reply *reply,
         ask_again(slurm);
         return;
     }
-    slurm_site_clear(&slurm->site);
-    slurm_site_copy(&slurm->site, site);
+    slurm_site_move(&slurm->site, site);
     buf_clear(&slurm->site.nodes); /* no job asks for them by name */
     slurm->has_site = true;
 }

@@ -104,13 +104,13 @@ bool cluster_is_near(const char *url)
 }
 
 static void on_site(void *user, const struct slurm_reply *reply,
-                    const struct slurm_site *site)
+                    struct slurm_site *site)
 {
     struct description *it = user;
 
     it->reply = *reply;
     if (reply->answer == SLURM_DONE)
-        slurm_site_copy(it->site, site);
+        slurm_site_move(it->site, site);
     it->link.has_answer = true;
 }
 

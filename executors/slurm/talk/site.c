@@ -39,53 +39,11 @@ void slurm_site_clear(struct slurm_site *site)
     memset(site, 0, sizeof(*site));
 }
 
-static void copy_limits(struct slurm_site *to, const struct slurm_site *from)
+void slurm_site_move(struct slurm_site *to, struct slurm_site *from)
 {
-    to->qos_list = mem_array(from->qos_count + 1, sizeof(*to->qos_list));
-    for (size_t i = 0; i < from->qos_count; i++) {
-        to->qos_list[i] = from->qos_list[i];
-        to->qos_list[i].name = mem_copy_string(from->qos_list[i].name);
-    }
-    to->associations =
-        mem_array(from->association_count + 1, sizeof(*to->associations));
-    for (size_t i = 0; i < from->association_count; i++) {
-        const struct slurm_association *it = &from->associations[i];
-
-        to->associations[i] = (struct slurm_association){
-            .account = mem_copy_string(it->account),
-            .partition = mem_copy_string(it->partition),
-            .default_qos = mem_copy_string(it->default_qos),
-            .max_time_ms = it->max_time_ms};
-    }
-}
-
-static void copy_partition(struct slurm_partition *to,
-                           const struct slurm_partition *from)
-{
+    slurm_site_clear(to);
     *to = *from;
-    to->name = mem_copy_string(from->name);
-    to->qos = mem_copy_string(from->qos);
-    to->gpu_types = mem_array(from->gpu_type_count + 1, sizeof(*to->gpu_types));
-    for (size_t i = 0; i < from->gpu_type_count; i++) {
-        to->gpu_types[i] = from->gpu_types[i];
-        to->gpu_types[i].name = mem_copy_string(from->gpu_types[i].name);
-    }
-}
-
-void slurm_site_copy(struct slurm_site *to, const struct slurm_site *from)
-{
-    *to = *from;
-    to->version = mem_copy_string(from->version);
-    to->cluster = mem_copy_string(from->cluster);
-    to->account = mem_copy_string(from->account);
-    to->qos = mem_copy_string(from->qos);
-    to->nodes = (struct buf)BUF_INIT;
-    buf_add_string(&to->nodes, buf_text(&from->nodes));
-    to->partitions =
-        mem_array(from->partition_count + 1, sizeof(*to->partitions));
-    for (size_t i = 0; i < from->partition_count; i++)
-        copy_partition(&to->partitions[i], &from->partitions[i]);
-    copy_limits(to, from);
+    memset(from, 0, sizeof(*from));
 }
 
 const struct slurm_partition *slurm_site_partition(

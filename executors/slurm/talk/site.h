@@ -64,8 +64,8 @@ struct slurm_site {
 };
 
 void slurm_site_clear(struct slurm_site *site);
-/* What `to` had is lost: clear it first. */
-void slurm_site_copy(struct slurm_site *to, const struct slurm_site *from);
+/* `to` gets all of `from`, which is empty then. */
+void slurm_site_move(struct slurm_site *to, struct slurm_site *from);
 
 /* Of the name; NULL: the default one. NULL when there is none such. */
 const struct slurm_partition *slurm_site_partition(

@@ -98,8 +98,10 @@ typedef void slurm_submit_fn(void *user, const struct slurm_reply *reply,
 typedef void slurm_list_fn(void *user, const struct slurm_reply *reply,
                            const struct slurm_job *jobs, size_t count);
 typedef void slurm_done_fn(void *user, const struct slurm_reply *reply);
+/* After SLURM_DONE alone there is a whole site, which may be moved away
+ * (slurm_site_move). */
 typedef void slurm_site_fn(void *user, const struct slurm_reply *reply,
-                           const struct slurm_site *site);
+                           struct slurm_site *site);
 
 struct slurm_transport_type {
     const char *name;

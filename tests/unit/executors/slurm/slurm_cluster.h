@@ -223,15 +223,15 @@ static void cluster_cancel(struct slurm_transport *transport,
 static void cluster_describe(struct slurm_transport *transport,
                              slurm_site_fn *done, void *user)
 {
-    char version[] = "1", name[] = "test";
-    const struct slurm_site site = {.version = version,
-                                    .cluster = name,
-                                    .array_max = cluster.array_max,
-                                    .has_accounting = cluster.has_accounting};
+    struct slurm_site site = {.version = mem_copy_string("1"),
+                              .cluster = mem_copy_string("test"),
+                              .array_max = cluster.array_max,
+                              .has_accounting = cluster.has_accounting};
     const struct slurm_reply reply = {.answer = cluster.describe_answer};
 
     (void)transport;
     done(user, &reply, reply.answer == SLURM_DONE ? &site : NULL);
+    slurm_site_clear(&site);
 }
 
 static void cluster_on_closed(uv_handle_t *handle)

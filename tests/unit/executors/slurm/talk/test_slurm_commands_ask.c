@@ -88,7 +88,7 @@ static void test_slurm_commands__accounts_since_a_time(void **state)
     "\\n'\n"
 
 static void on_site(void *user, const struct slurm_reply *reply,
-                    const struct slurm_site *site)
+                    struct slurm_site *site)
 {
     struct desk *desk = user;
 
@@ -116,13 +116,13 @@ static void on_site(void *user, const struct slurm_reply *reply,
 }
 
 static void on_limits(void *user, const struct slurm_reply *reply,
-                      const struct slurm_site *site)
+                      struct slurm_site *site)
 {
     struct desk *desk = user;
 
     take(desk, reply);
     if (site != NULL)
-        slurm_site_copy(&desk->site, site);
+        slurm_site_move(&desk->site, site);
 }
 
 static void test_slurm_commands__describes_the_cluster(void **state)

@@ -231,18 +231,20 @@ static void test_slurm_limit__below_what_a_job_gets_unasked(void **state)
     assert_false(slurm_limit_of(site, &nothing).is_below_default);
 }
 
-static void test_slurm_limit__a_copy_has_them_all(void **state)
+static void test_slurm_limit__move_with_their_site(void **state)
 {
-    struct slurm_site *site = *state, copy;
+    struct slurm_site *site = *state, other = {0};
 
+    slurm_site_add_qos(&other, "replaced");
     qos(site, "few")->is_over_partition_qos = true;
-    slurm_site_copy(&copy, site);
+    slurm_site_move(&other, site);
+    assert_int_equal(site->partition_count, 0);
     slurm_site_clear(site);
-    LIMIT(&copy, 5, "QOS 'few'", .partition = "floating", .qos = "few");
-    LIMIT(&copy, 30, "QOS 'half'", .partition = "floating");
-    LIMIT(&copy, 12, "your association with account 'lab'",
+    LIMIT(&other, 5, "QOS 'few'", .partition = "floating", .qos = "few");
+    LIMIT(&other, 30, "QOS 'half'", .partition = "floating");
+    LIMIT(&other, 12, "your association with account 'lab'",
           .partition = "bound");
-    slurm_site_clear(&copy);
+    slurm_site_clear(&other);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_site, clear_site)
@@ -259,7 +261,7 @@ int main(void)
         TEST(test_slurm_limit__a_partition_bounds_all),
         TEST(test_slurm_limit__counts_where_it_is_enforced),
         TEST(test_slurm_limit__below_what_a_job_gets_unasked),
-        TEST(test_slurm_limit__a_copy_has_them_all),
+        TEST(test_slurm_limit__move_with_their_site),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
