@@ -17,8 +17,6 @@ enum { GPU_MODEL_MAX = 96 };
 struct gpu_models {
     char names[GPUS_MAX][GPU_MODEL_MAX]; /* [count]; "": not known */
     size_t count;
-    bool was_asked, is_unknown; /* kept by whoever asks once for several */
-    struct err why;             /* it is unknown */
 };
 
 /* Those of these GPUs, in the same order. Takes as long as nvidia-smi does, up

@@ -135,25 +135,25 @@ char *gpus_words(const struct resources *resources)
                       type != NULL ? " " : "", units_plural(resources->gpus));
 }
 
-static int find_models(struct gpu_models *models, struct err *err)
+static int find_models(struct machine_gpus *machine, struct err *err)
 {
     struct gpu gpus[GPUS_MAX];
     size_t count;
 
-    if (!models->was_asked) {
+    if (!machine->was_asked) {
         count = gpus_find("", getenv("CUDA_VISIBLE_DEVICES"), gpus);
-        models->is_unknown =
-            gpu_models_find(gpus, count, models, &models->why) != 0;
-        models->was_asked = true;
+        machine->is_unknown =
+            gpu_models_find(gpus, count, &machine->models, &machine->why) != 0;
+        machine->was_asked = true;
     }
-    if (models->is_unknown && err != NULL)
-        *err = models->why;
-    return models->is_unknown ? -1 : 0;
+    if (machine->is_unknown && err != NULL)
+        *err = machine->why;
+    return machine->is_unknown ? -1 : 0;
 }
 
 int gpus_check(const struct job_spec *spec,
                const struct executor_options *executor,
-               struct gpu_models *models, struct err *err)
+               struct machine_gpus *machine, struct err *err)
 {
     const struct resources *resources = &spec->resources;
     const char *type = resources->slurm.gpu_type;
@@ -162,9 +162,9 @@ int gpus_check(const struct job_spec *spec,
 
     if (type == NULL || strcmp(executor->name, "local") != 0)
         return 0;
-    if (find_models(models, err) != 0)
+    if (find_models(machine, err) != 0)
         return err_prefix(err, "gpus");
-    given = *models;
+    given = machine->models;
     if (executor->gpus >= 0 && (size_t)executor->gpus < given.count)
         given.count = (size_t)executor->gpus;
     if (gpu_models_choose(&given, type, resources->gpus, &set, err) != 0)
@@ -174,12 +174,12 @@ int gpus_check(const struct job_spec *spec,
 
 void gpus_warn(const struct job_spec *spec, const struct conf_node *resources,
                const struct executor_options *executor,
-               struct gpu_models *models, struct diags *warnings)
+               struct machine_gpus *machine, struct diags *warnings)
 {
     const struct conf_node *node = conf_get(resources, "gpus");
     struct err err;
 
-    if (node != NULL && gpus_check(spec, executor, models, &err) != 0)
+    if (node != NULL && gpus_check(spec, executor, machine, &err) != 0)
         diags_add(warnings, node->place, "on this machine no trial can start",
                   "%s", err.text);
 }

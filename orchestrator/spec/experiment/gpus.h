@@ -22,17 +22,25 @@ int64_t gpus_permille(const struct resources *resources);
 /* "2 GPUs", "1 a100 GPU", "0.5 GPU"; NULL: none. The caller's to free. */
 char *gpus_words(const struct resources *resources);
 
+/* The models of this machine's GPUs, for the checks of several tasks. All
+ * zeroes at first: nvidia-smi is asked once, for the first task that names a
+ * type. */
+struct machine_gpus {
+    bool was_asked, is_unknown;
+    struct gpu_models models;
+    struct err why; /* they are unknown */
+};
+
 /* -1 with an error where this machine has fewer GPUs of the type that a task on
- * the executor local asks for, or they cannot be listed. nvidia-smi is asked
- * for *models, all zeroes at first, by the first task that names a type. */
+ * the executor local asks for, or they cannot be listed. */
 int gpus_check(const struct job_spec *spec,
                const struct executor_options *executor,
-               struct gpu_models *models, struct err *err);
+               struct machine_gpus *machine, struct err *err);
 
 /* Warns of the same, at the node of the key `resources`; NULL: there is none.
  */
 void gpus_warn(const struct job_spec *spec, const struct conf_node *resources,
                const struct executor_options *executor,
-               struct gpu_models *models, struct diags *warnings);
+               struct machine_gpus *machine, struct diags *warnings);
 
 #endif

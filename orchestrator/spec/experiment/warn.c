@@ -267,7 +267,7 @@ void experiment_warn(const struct experiment *experiment,
         .root = conf_root(file->doc),
         .warnings = warnings,
     };
-    struct gpu_models models = {.count = 0};
+    struct machine_gpus machine = {.was_asked = false};
     struct scheduler *scheduler;
 
     diags_set_source(warnings, experiment->source, strlen(experiment->source));
@@ -279,7 +279,7 @@ void experiment_warn(const struct experiment *experiment,
                    &experiment->executor, false, warnings);
     gpus_warn(&experiment->task,
               conf_get(conf_get(check.root, "trial"), "resources"),
-              &experiment->executor, &models, warnings);
+              &experiment->executor, &machine, warnings);
     experiment_warn_space(experiment, check.doc, warnings);
     if (!experiment->schedule.is_on)
         return;

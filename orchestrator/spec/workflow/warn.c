@@ -72,7 +72,7 @@ static void check_step(const struct workflow *workflow, const struct step *step,
 void workflow_warn(const struct workflow *workflow, struct diags *warnings)
 {
     struct names names = {NULL, 0, 0};
-    struct gpu_models models = {.count = 0};
+    struct machine_gpus machine = {.was_asked = false};
 
     diags_set_source(warnings, workflow->source, strlen(workflow->source));
     for (size_t i = 0; i < workflow->step_count; i++)
@@ -83,7 +83,7 @@ void workflow_warn(const struct workflow *workflow, struct diags *warnings)
         check_step(workflow, step, &names, warnings);
         if (step->command != NULL)
             gpus_warn(&step->task, step->resources,
-                      workflow_executor(workflow, step), &models, warnings);
+                      workflow_executor(workflow, step), &machine, warnings);
     }
     take_back(&names, 0);
     free(names.items);
