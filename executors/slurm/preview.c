@@ -98,15 +98,17 @@ static void print_limit(const struct slurm_options *options,
     static const struct slurm_limit none = {.time_ms = 0};
     const struct slurm_limit limit =
         slurm_time_limit(options->site, options, spec);
+    int64_t unlimited_ms = slurm_job_time_ms(options, spec, &none);
     char limiter[SLURM_LIMITER_MAX];
 
-    if (slurm_job_time_ms(options, spec, &limit) ==
-        slurm_job_time_ms(options, spec, &none))
+    if (slurm_job_time_ms(options, spec, &limit) == unlimited_ms)
         return;
     buf_printf(out, "# %s allows at most ",
                slurm_limiter_text(&limit, limiter));
     units_add_duration(limit.time_ms, out);
-    buf_add_string(out, ": --time is cut to it.\n");
+    buf_add_string(out, unlimited_ms > 0 ? ": --time is cut to it.\n"
+                                         : ": --time is set to it, because "
+                                           "the partition gives more.\n");
 }
 
 int slurm_preview(const struct executor_options *options,

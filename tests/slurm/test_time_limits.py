@@ -153,6 +153,10 @@ def test_a_time_that_nobody_asks_for(smtune, experiment, cluster, transport,
     limit(site, ("account", "lab"), 5)
     path = experiment(trials=1, executor={"mode": "job", **place(transport)},
                       trial={"resources": {"extra": ["--hold"]}})
+    plan = smtune.ok("plan", path, "--script")
+    assert " --time=5 " in plan
+    assert "allows at most 5m 00s: --time is set to it, because the " \
+        "partition gives more." in plan
     engine = smtune.start("run", path)
     wait_until(lambda: cluster.ours(), 20)
     assert [minutes(job) for job in cluster.ours()] == [5]
