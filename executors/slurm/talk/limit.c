@@ -11,7 +11,8 @@
  * AccountingStorageEnforce has to contain `limits`.
  *
  * MaxTime of the partition is a bound for all of them, unless the job's QOS has
- * the flag PartitionTimeLimit (same pages).
+ * the flag PartitionTimeLimit (same pages). With the flag, too, MaxTime is what
+ * a job gets that asks for no time, if there is no DefaultTime (slurm.conf).
  *
  * The association of an account is the one for the job's partition, else the
  * one without a partition (assoc_mgr_fill_in_assoc()). Its limit is what Slurm
@@ -121,7 +122,9 @@ static void take_partition(struct slurm_limit *limit,
                            const struct slurm_partition *place,
                            bool is_without_bound)
 {
-    int64_t usual_ms = place->default_time_ms, most_ms = place->max_time_ms;
+    int64_t most_ms = place->max_time_ms;
+    int64_t usual_ms =
+        place->default_time_ms > 0 ? place->default_time_ms : most_ms;
 
     limit->is_below_default =
         limit->time_ms > 0 && (usual_ms == 0 || usual_ms > limit->time_ms);

@@ -229,6 +229,14 @@ static void test_slurm_limit__below_what_a_job_gets_unasked(void **state)
     site->partitions[0].default_time_ms = 0;
     assert_true(slurm_limit_of(site, &long_one).is_below_default);
     assert_false(slurm_limit_of(site, &nothing).is_below_default);
+    /* The default is the most time then, which does not bound the job. */
+    site->partitions[1].default_time_ms = 0;
+    qos(site, "long")->is_over_partition_time = true;
+    assert_false(slurm_limit_of(site, &bound).is_below_default);
+    site->partitions[1].max_time_ms = (int64_t)50 * MINUTE_MS;
+    assert_true(slurm_limit_of(site, &bound).is_below_default);
+    site->partitions[1].max_time_ms = 0;
+    assert_true(slurm_limit_of(site, &bound).is_below_default);
 }
 
 static void test_slurm_limit__move_with_their_site(void **state)
