@@ -113,6 +113,18 @@ def test_the_last_word_about_the_budget_counts(smtune, write_exp):
     proved(smtune)
 
 
+def test_the_best_trials_command_is_the_one_that_it_ran(smtune, write_exp):
+    """A trial ran by the file of its time, whatever the file is now."""
+    smtune.ok("run", write_exp("echo loss=2 first"))
+    for shell, trials, words in (("echo loss=3 second", 5, "loss=2 first"),
+                                 ("echo loss=1 third", 6, "loss=1 third"),
+                                 ("echo loss=4 fourth", 7, "loss=1 third")):
+        write_exp(shell, trials=trials)
+        smtune.ok("edit", "exp")
+        smtune.ok("resume", "exp")
+        assert words in smtune.ok("best", "exp", "--command")
+
+
 def test_other_ends_of_the_budget(smtune, write_exp):
     """What ended the run by the file of then ends it no more."""
     smtune.ok("run", write_exp("echo loss=1",

@@ -19,6 +19,7 @@
 #include "base/word_list.h"
 #include "orchestrator/job/trial_files.h"
 #include "orchestrator/run/run.h"
+#include "orchestrator/run/run_version.h"
 #include "orchestrator/search/search.h"
 #include "orchestrator/search/search_space.h"
 #include "orchestrator/spec/experiment/job_spec_build.h"
@@ -272,9 +273,9 @@ static int expand(const struct printing *printing,
     return command_line_print(&line, &by_hand->command, printing->err);
 }
 
-static int print_trial(void *user, const struct trial_row *trial)
+static int print_by_hand(const struct printing *printing,
+                         const struct trial_row *trial)
 {
-    const struct printing *printing = user;
     const struct run_view *view = printing->view;
     const struct job_spec *task = &printing->experiment->task;
     char *name = find_folder(view->row.name, trial->number);
@@ -299,6 +300,31 @@ static int print_trial(void *user, const struct trial_row *trial)
     free(by_hand.folder);
     free(point);
     free(name);
+    return status;
+}
+
+/* By the file that the trial ran with: it may have been edited since. */
+static int print_trial(void *user, const struct trial_row *trial)
+{
+    struct printing printing = *(const struct printing *)user;
+    const struct run_row *run = &printing.view->row;
+    struct experiment *former = NULL;
+    struct err err;
+    int status;
+
+    if (run->edited_spec[0] != '\0') {
+        former =
+            run_read_version(printing.view->store, run->id, trial->job, &err);
+        if (former == NULL)
+            fprintf(stderr,
+                    "smtune: the file that trial %" PRId64 " ran with cannot "
+                    "be read: %s; this is the command of the edited file\n",
+                    trial->number, err.text);
+        else
+            printing.experiment = former;
+    }
+    status = print_by_hand(&printing, trial);
+    experiment_destroy(former);
     return status;
 }
 
