@@ -232,6 +232,32 @@ trial:
                                    f"out: \"{folder}\"\nx: 1\n")
 
 
+def test_the_best_trials_command_has_the_file_that_the_trial_had(smtune, write):
+    """Of a template that was edited since; one that was not is made anew."""
+    write("edited.txt", "first\n")
+    write("same.txt", "in ${{ dir }}\n")
+    write("files.yaml", """\
+version: 1
+name: files
+objective: loss
+parameters: {x: {type: int, min: 1, max: 2}}
+search: grid
+trial:
+  files: [{path: a.txt, from: edited.txt}, {path: b.txt, from: same.txt}]
+  command: cat ${{ dir }}/a.txt ${{ dir }}/b.txt
+  metrics: {loss: "trials/([0-9]+)"}
+""")
+    smtune.ok("run", "files.yaml", "-q")
+    write("edited.txt", "second\n")
+    best = smtune("best", "files", "--command")
+    assert best.returncode == 0
+    assert "smtune: 'a.txt' of trial 1 is not what '" in best.stderr
+    assert "b.txt" not in best.stderr
+    again = subprocess.run(["sh", "-c", best.stdout], cwd=smtune.directory,
+                           check=True, capture_output=True, text=True)
+    assert again.stdout == f"first\nin {smtune.directory}/files-1\n"
+
+
 def test_a_metric_of_another_name_is_told(smtune, experiment):
     path = experiment(command="echo error=1 size=${{ x }}", parallel=1)
     result = smtune("run", path)

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/word_list.h"
 #include "orchestrator/job/trial_files.h"
+#include "orchestrator/job/workspace.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/run/run_version.h"
 #include "orchestrator/search/search.h"
@@ -35,10 +36,13 @@ struct printing {
 
 /* A trial's command, and what comes before it. */
 struct by_hand {
-    char *folder, *checkpoints; /* its own, absolute */
-    char *run;                  /* the run's in the store */
+    int64_t trial;
+    char *folder, *checkpoints;         /* its own, absolute */
+    char *run;                          /* the run's in the store */
+    char *old_folder, *old_checkpoints; /* the trial's, there */
     const char *separator;
-    struct value *values; /* of the columns, with that folder */
+    struct value *values;     /* of the columns, with its own folder */
+    struct value *old_values; /* with the trial's, as the trial had them */
     struct word_list variables;
     struct buf command;
 };
@@ -184,22 +188,51 @@ static bool is_other(const char *path, const struct buf *text)
     return is_other;
 }
 
-/* A file of the trial, to the same place in the folder. */
-static void print_file(const struct by_hand *by_hand, const char *own,
+/* Whether the template of a file does not make what the trial had: it was
+ * edited since. */
+static bool has_changed(const struct job_spec *task, size_t index,
+                        const struct by_hand *by_hand, const char *path)
+{
+    struct trial_file file;
+    struct err err;
+    bool result;
+
+    if (task->files[index].from == NULL)
+        return false;
+    result =
+        trial_files_make(task, index, by_hand->old_values, &file, &err) == 0 &&
+        is_other(path, &file.text);
+    trial_file_clear(&file);
+    return result;
+}
+
+/* A file of the trial, to the same place in the folder: with the new folders,
+ * if it names any, but else as the trial had it. */
+static void print_file(const struct job_spec *task, size_t index,
+                       const struct by_hand *by_hand,
                        const struct trial_file *file, bool is_made)
 {
     const char *name = buf_text(&file->name);
     const char *slash = strrchr(name, '/');
-    char *from = fs_join(own, name), *to = fs_join(by_hand->folder, name);
+    char *from = fs_join(by_hand->old_folder, name);
+    char *to = fs_join(by_hand->folder, name);
+    bool is_new = is_made && is_other(from, &file->text);
     char *inner;
 
+    if (is_new && has_changed(task, index, by_hand, from)) {
+        fprintf(stderr,
+                "smtune: '%s' of trial %" PRId64 " is not what '%s' makes now: "
+                "it is copied, and may name the folders of the trial\n",
+                name, by_hand->trial, task->files[index].from);
+        is_new = false;
+    }
     if (slash != NULL) {
         inner = mem_copy_bytes(name, (size_t)(slash - name));
         print_words("mkdir -p", fs_join(by_hand->folder, inner), NULL,
                     by_hand->separator);
         free(inner);
     }
-    if (is_made && is_other(from, &file->text))
+    if (is_new)
         print_text(buf_text(&file->text), to, by_hand->separator);
     else
         print_words("cp", mem_copy_string(from), mem_copy_string(to),
@@ -210,7 +243,7 @@ static void print_file(const struct by_hand *by_hand, const char *own,
 
 /* Those that have names in the folder. */
 static void print_files(const struct job_spec *task,
-                        const struct by_hand *by_hand, const char *own)
+                        const struct by_hand *by_hand)
 {
     for (size_t i = 0; i < task->file_count; i++) {
         struct trial_file file;
@@ -219,23 +252,22 @@ static void print_files(const struct job_spec *task,
             trial_files_make(task, i, by_hand->values, &file, &err) == 0;
 
         if (file.name.length > 0 && *buf_text(&file.name) != '/')
-            print_file(by_hand, own, &file, is_made);
+            print_file(task, i, by_hand, &file, is_made);
         trial_file_clear(&file);
     }
 }
 
 /* With the folders, files and variables that the command expects. */
-static void print(const struct printing *printing, int64_t trial,
-                  const struct value *point, const struct by_hand *by_hand)
+static void print(const struct printing *printing, const struct value *point,
+                  const struct by_hand *by_hand)
 {
     const struct job_spec *task = &printing->experiment->task;
     const char *folder = by_hand->folder;
-    char *own = mem_printf("%s/trials/%" PRId64, by_hand->run, trial);
 
     if (uses_folders(printing->experiment)) {
         print_words("mkdir -p", mem_copy_string(by_hand->checkpoints), NULL,
                     by_hand->separator);
-        print_files(task, by_hand, own);
+        print_files(task, by_hand);
     }
     if (mentions(task, "SMTUNE_PARAMS"))
         print_params(printing, point, fs_join(folder, "params.json"),
@@ -243,7 +275,6 @@ static void print(const struct printing *printing, int64_t trial,
     for (size_t i = 0; i < by_hand->variables.count; i++)
         print_variable(by_hand->variables.items[i], by_hand->separator);
     printf("%s\n", buf_text(&by_hand->command));
-    free(own);
 }
 
 static int expand(const struct printing *printing,
@@ -258,17 +289,23 @@ static int expand(const struct printing *printing,
         .variables =
             by_hand->variables.count > 0 ? by_hand->variables.items : none,
     };
-    const struct command_line line = {
+    const struct schedule *schedule = &printing->experiment->schedule;
+    struct command_line line = {
         .experiment = printing->experiment,
         .run = view->row.name,
         .trial = trial->number,
         .point = point,
-        .directory = by_hand->folder,
-        .checkpoint_directory = by_hand->checkpoints,
-        .by_hand = &surroundings,
-        .resource = printing->experiment->schedule.options.max,
+        .directory = by_hand->old_folder,
+        .checkpoint_directory = by_hand->old_checkpoints,
+        .resource =
+            schedule->is_on ? (uint64_t)trial->resource : schedule->options.max,
     };
 
+    by_hand->old_values = command_line_values(&line);
+    line.directory = by_hand->folder;
+    line.checkpoint_directory = by_hand->checkpoints;
+    line.resource = schedule->options.max;
+    line.by_hand = &surroundings;
     by_hand->values = command_line_values(&line);
     return command_line_print(&line, &by_hand->command, printing->err);
 }
@@ -280,6 +317,7 @@ static int print_by_hand(const struct printing *printing,
     const struct job_spec *task = &printing->experiment->task;
     char *name = find_folder(view->row.name, trial->number);
     struct by_hand by_hand = {
+        .trial = trial->number,
         .folder = fs_absolute(name),
         .separator = task->is_shell ? "\n" : " && ",
         .run = store_run_directory(view->store, view->row.name)};
@@ -287,14 +325,21 @@ static int print_by_hand(const struct printing *printing,
     int status = -1;
 
     by_hand.checkpoints = fs_join(by_hand.folder, "checkpoints");
+    by_hand.old_folder =
+        mem_printf("%s/trials/%" PRId64, by_hand.run, trial->number);
+    by_hand.old_checkpoints =
+        workspace_checkpoint_directory(by_hand.run, trial->number);
     collect_variables(printing->experiment, by_hand.folder, &by_hand.variables);
     if (point != NULL)
         status = expand(printing, trial, point, &by_hand);
     if (status == 0)
-        print(printing, trial->number, point, &by_hand);
+        print(printing, point, &by_hand);
     buf_clear(&by_hand.command);
     words_free(by_hand.variables.items);
     free(by_hand.run);
+    free(by_hand.old_folder);
+    free(by_hand.old_checkpoints);
+    free(by_hand.old_values);
     free(by_hand.values);
     free(by_hand.checkpoints);
     free(by_hand.folder);
