@@ -13,7 +13,9 @@
 /*
  * That a job is to end is in the record first (run/cancel_jobs.h), so an engine
  * that takes up the run gives it the same wish. A live one ends as its executor
- * reports it; the others end here, once a turn.
+ * reports it; the others end here, once a turn. Where the end of an attempt is
+ * known but not in the record yet, the job is over with it: it would else start
+ * again by a retry rule.
  */
 
 /* It has no attempt under way. */
@@ -80,10 +82,12 @@ void engine_cancel_job(struct engine *engine, int64_t number)
     const struct job_list *const idle[] = {IDLE_LISTS(engine)};
     struct job *job = find_in(&engine->queues.live, number);
 
-    if (job != NULL && !job->has_ended && job->wish != WISH_GIVE_UP) {
+    if (job != NULL && job->wish != WISH_GIVE_UP) {
         job->wish = WISH_CANCEL;
-        job->is_told_to_end = true;
-        executor_cancel(job->executor, job->attempt, CANCEL_TERM);
+        if (!job->has_ended) {
+            job->is_told_to_end = true;
+            executor_cancel(job->executor, job->attempt, CANCEL_TERM);
+        }
     }
     for (size_t i = 0; i < ARRAY_LEN(idle); i++) {
         job = find_in(idle[i], number);

@@ -87,7 +87,7 @@ void engine_cancel_given_up(struct engine *engine)
     TAILQ_FOREACH(job, &engine->queues.live, link)
     {
         if ((job->wish != WISH_GIVE_UP && job->wish != WISH_CANCEL) ||
-            job->is_told_to_end)
+            job->has_ended || job->is_told_to_end)
             continue;
         job->is_told_to_end = true;
         executor_cancel(job->executor, job->attempt, CANCEL_TERM);

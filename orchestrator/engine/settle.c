@@ -328,10 +328,17 @@ void engine_release_settled(struct engine *engine)
     struct job *job;
 
     while ((job = TAILQ_FIRST(&engine->queues.settled)) != NULL) {
+        bool is_cancelled =
+            job->wish == WISH_CANCEL && !job_is_final(job->state);
+
         TAILQ_REMOVE(&engine->queues.settled, job, link);
         if (job->state != JOB_READY || job->again[0] != '\0')
             engine_report_trial(engine, job);
         forget_attempt(job);
+        if (is_cancelled) { /* since its attempt was settled */
+            job->wish = WISH_CANCEL;
+            engine->queues.cancel_count++;
+        }
         if (job->state == JOB_WAITING)
             engine_wait(engine, job);
         else if (job->state == JOB_READY)

@@ -10,7 +10,7 @@ static bool ask(struct engine *engine, struct job *job, int64_t step)
 {
     struct err err;
 
-    if (job->step != step || job->wish != WISH_NONE || job->has_ended)
+    if (job->step != step || job->wish != WISH_NONE || job_is_final(job->state))
         return false;
     if (!engine_begin(engine) ||
         store_ask_cancel(engine->store,
@@ -40,6 +40,11 @@ void engine_cancel_step(struct engine *engine, int64_t step)
     }
     TAILQ_FOREACH(job, &engine->queues.live, link)
     {
-        engine->queues.given_up_count += ask(engine, job, step);
+        if (ask(engine, job, step) && !job->has_ended)
+            engine->queues.given_up_count++;
+    }
+    TAILQ_FOREACH(job, &engine->queues.settled, link)
+    {
+        ask(engine, job, step); /* one that would start again */
     }
 }
