@@ -84,6 +84,7 @@ void engine_cancel_job(struct engine *engine, int64_t number)
 
     if (job != NULL && job->wish != WISH_GIVE_UP) {
         job->wish = WISH_CANCEL;
+        job->is_ended_by_step = false;
         if (!job->has_ended) {
             job->is_told_to_end = true;
             executor_cancel(job->executor, job->attempt, CANCEL_TERM);
@@ -91,7 +92,10 @@ void engine_cancel_job(struct engine *engine, int64_t number)
     }
     for (size_t i = 0; i < ARRAY_LEN(idle); i++) {
         job = find_in(idle[i], number);
-        if (job == NULL || job->wish == WISH_CANCEL)
+        if (job == NULL)
+            continue;
+        job->is_ended_by_step = false; /* its user asked last */
+        if (job->wish == WISH_CANCEL)
             continue;
         job->wish = WISH_CANCEL;
         engine->queues.cancel_count++;

@@ -107,12 +107,33 @@ static void test_engine_cancel__of_a_user_while_an_end_is_read(void **state)
     end_bench(&bench);
 }
 
+/* The record and what is reported name who ended it last. */
+static void test_engine_cancel__of_a_user_after_that_of_the_step(void **state)
+{
+    BENCH(bench, *state, COPIES);
+    struct engine *engine = bench.engine;
+
+    engine->parallel = 8;
+    must_start(&bench);
+    must_end(&bench, 1, CAUSE_EXIT, "");
+    must_end(&bench, 2, CAUSE_SIGNAL, "");
+    assert_true(engine_commit_now(engine));
+    assert_true(TAILQ_FIRST(&engine->queues.waiting)->is_ended_by_step);
+    cancel_by_user(&bench, 1);
+    assert_int_equal(engine->queues.cancel_count, 1);
+    dispatch_all(engine);
+    assert_string_equal(TAILQ_FIRST(&engine->queues.settled)->end.text,
+                        "stopped by its user");
+    end_bench(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORE_TEST(test_engine_cancel__a_retry_of_the_same_turn),
         STORE_TEST(test_engine_cancel__of_a_step_while_an_end_is_read),
         STORE_TEST(test_engine_cancel__of_a_user_while_an_end_is_read),
+        STORE_TEST(test_engine_cancel__of_a_user_after_that_of_the_step),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
