@@ -272,7 +272,9 @@ void retry_scale(const struct retry_rule *rule,
                 (struct growth){.factor = scale->cpus,
                                 .cap = cap->cpus,
                                 .machine = machine->cpus,
-                                .parts = resources->tasks},
+                                .parts = resources->divides_cpus
+                                             ? resources->tasks
+                                             : resources->nodes},
                 "CPU", text);
     scale_slots(
         &resources->gpus,

@@ -26,6 +26,7 @@ struct resources {
     int gpu_permille;     /* of the one GPU, which others share; 0: whole */
     int nodes;            /* machines of a cluster, 0: not said */
     int tasks;            /* ranks that the command is started as, over all */
+    bool divides_cpus;    /* evenly among its ranks, as Slurm does */
     bool pins;            /* to its CPUs, within a NUMA node */
     bool splits_gpus;     /* each rank sees its own GPUs alone */
     int64_t memory_bytes; /* 0: no limit */

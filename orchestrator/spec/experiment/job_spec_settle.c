@@ -159,13 +159,11 @@ static bool is_uneven(int amount, int parts)
     return amount > 0 && parts > 0 && amount % parts != 0;
 }
 
-static struct fault find_uneven(const struct job_spec_build *t,
-                                const struct executor_options *executor)
+static struct fault find_uneven(const struct job_spec_build *t)
 {
     const struct resources *resources = &t->task->resources;
     const int nodes = resources->nodes > 1 ? resources->nodes : 1;
-    /* Slurm gives each task as many CPUs. */
-    const int cpu_shares = executor->slurm != NULL ? resources->tasks : nodes;
+    const int cpu_shares = resources->divides_cpus ? resources->tasks : nodes;
 
     if (is_uneven(resources->tasks, nodes))
         return uneven(t, "tasks", "ranks", resources->tasks, nodes, "nodes");
@@ -265,7 +263,7 @@ static struct fault find_fault(const struct job_spec_build *t,
     if (fault.text == NULL)
         fault = find_pin_fault(t, executor);
     if (fault.text == NULL)
-        fault = find_uneven(t, executor);
+        fault = find_uneven(t);
     if (fault.text == NULL)
         fault = find_rank_fault(t);
     if (fault.text == NULL)
@@ -299,6 +297,7 @@ void job_spec_settle(const struct job_spec_build *t,
     if (executor->slurm != NULL) {
         job_spec_prepend_setup(t->task, executor->slurm);
         fill(resources, executor->slurm, conf_get(map, "gpus") != NULL);
+        resources->divides_cpus = true;
     }
     if (resources->tasks == 0)
         resources->tasks = resources->nodes > 0 ? resources->nodes : 1;

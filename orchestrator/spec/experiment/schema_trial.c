@@ -37,8 +37,9 @@ static const struct schema_key scale_keys[] = {
         .type = SCHEMA_NUMBER,
         .min = 1,
         .max = 1000,
-        .doc = "For `resources.cpus`, rounded up to what the ranks of the "
-               "trial can share evenly, and never more than the machine has.",
+        .doc = "For `resources.cpus`, rounded up, with slurm to what the ranks "
+               "of the trial can share evenly, and never more than the machine "
+               "has.",
         .example = "2",
     },
     {

@@ -292,9 +292,13 @@ static void test_retry__scales_to_what_ranks_can_share(void **state)
         int cpus, gpus; /* then */
     } cases[] = {
         /* each rank as many CPUs, each node as many GPUs */
-        {{.nodes = 1, .tasks = 4, .cpus = 4}, {.cpus = 1.5}, {0}, 8, 0},
+        {{.nodes = 1, .tasks = 4, .divides_cpus = true, .cpus = 4},
+         {.cpus = 1.5},
+         {0},
+         8,
+         0},
         {{.nodes = 2, .tasks = 2, .gpus = 2}, {.gpus = 1.5}, {0}, 0, 4},
-        {{.nodes = 2, .tasks = 4, .cpus = 8, .gpus = 4},
+        {{.nodes = 2, .tasks = 4, .divides_cpus = true, .cpus = 8, .gpus = 4},
          {.cpus = 1.1, .gpus = 1.1},
          {0},
          12,
@@ -311,10 +315,25 @@ static void test_retry__scales_to_what_ranks_can_share(void **state)
          0,
          4},
         /* below the cap, and never less than before */
-        {{.nodes = 1, .tasks = 4, .cpus = 8}, {.cpus = 2}, {.cpus = 15}, 12, 0},
-        {{.nodes = 1, .tasks = 4, .cpus = 8}, {.cpus = 2}, {.cpus = 9}, 8, 0},
+        {{.nodes = 1, .tasks = 4, .divides_cpus = true, .cpus = 8},
+         {.cpus = 2},
+         {.cpus = 15},
+         12,
+         0},
+        {{.nodes = 1, .tasks = 4, .divides_cpus = true, .cpus = 8},
+         {.cpus = 2},
+         {.cpus = 9},
+         8,
+         0},
         /* what was not even stays as it is asked for */
-        {{.nodes = 1, .tasks = 2, .cpus = 3}, {.cpus = 1.5}, {0}, 5, 0},
+        {{.nodes = 1, .tasks = 2, .divides_cpus = true, .cpus = 3},
+         {.cpus = 1.5},
+         {0},
+         5,
+         0},
+        /* one machine's ranks may have what its file could ask for */
+        {{.tasks = 4, .cpus = 4}, {.cpus = 1.5}, {0}, 6, 0},
+        {{.tasks = 4, .cpus = 4}, {.cpus = 2}, {.cpus = 6}, 6, 0},
     };
     static const struct retry_machine any = {0, 0};
 
