@@ -207,13 +207,15 @@ static int add_matrix(const struct job_document *this,
     return status;
 }
 
-json_t *job_outputs(const struct trial_row *job)
+json_t *job_outputs(const struct trial_row *job, json_t **written)
 {
     json_t *outputs = parse(job->outputs);
     const char *name;
     json_t *unused;
     void *next;
 
+    if (written != NULL)
+        *written = json_incref(json_object_get(outputs, OUTPUT_TEXTS));
     json_object_foreach_safe(outputs, next, name, unused)
     {
         (void)unused;
@@ -230,7 +232,7 @@ static int add_job(void *user, const struct trial_row *job)
 {
     struct job_document *this = user;
     json_t *rounds = parse(job->rounds);
-    json_t *outputs = job_outputs(job), *all = parse(job->outputs);
+    json_t *written, *outputs = job_outputs(job, &written);
     int status = -1;
 
     if (job->step >= 0 && (size_t)job->step < this->steps->list.count)
@@ -241,11 +243,11 @@ static int add_job(void *user, const struct trial_row *job)
         status =
             json_fields_add(this->document, "rounds", rounds, NULL, this->err);
     if (status == 0)
-        status = json_fields_add(this->document, "outputs", outputs,
-                                 json_object_get(all, OUTPUT_TEXTS), this->err);
-    json_decref(all);
+        status = json_fields_add(this->document, "outputs", outputs, written,
+                                 this->err);
     json_decref(rounds);
     json_decref(outputs);
+    json_decref(written);
     return status;
 }
 

@@ -22,8 +22,9 @@ int job_document_add(struct document *document, const struct cli *cli,
  */
 char *job_document_source(struct store *store, const struct trial_row *job);
 
-/* What a job made, without what its cache noted beside that, or NULL. The
- * caller's. */
-json_t *job_outputs(const struct trial_row *job);
+/* What a job made, without what is noted beside that, or NULL. *written becomes
+ * its numbers as they were written, as json_fields_add() takes them; written
+ * may be NULL. Both are the caller's. */
+json_t *job_outputs(const struct trial_row *job, json_t **written);
 
 #endif

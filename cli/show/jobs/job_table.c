@@ -51,7 +51,7 @@ struct job_rows {
 /* What a job made, as a cell of text. */
 static struct value made_by(const struct trial_row *job, struct buf *text)
 {
-    json_t *outputs = job_outputs(job);
+    json_t *outputs = job_outputs(job, NULL);
     bool has_any = outputs != NULL;
 
     if (has_any)
