@@ -12,6 +12,13 @@ from programs import ROOT
 
 
 @pytest.fixture
+def smtune(smtune):
+    """Its scripts and trials have the package."""
+    smtune.env["PYTHONPATH"] = str(ROOT / "python")
+    return smtune
+
+
+@pytest.fixture
 def here(smtune, tmp_path, monkeypatch):
     """This process is like a script of the test: it finds the programs under
     test and the test's store, and is in no trial."""
@@ -29,8 +36,6 @@ def here(smtune, tmp_path, monkeypatch):
 def script(smtune, write):
     """script(text, *words, name=, env=): runs a script with the package;
     a CompletedProcess."""
-    smtune.env["PYTHONPATH"] = str(ROOT / "python")
-
     def run(text, *words, name="script.py", env=None, python=sys.executable):
         path = write(name, textwrap.dedent(text))
         return subprocess.run(

@@ -50,7 +50,7 @@ def test_parameters_are_those_of_the_trial(here, write, monkeypatch):
 
 
 @pytest.mark.quick
-def test_a_trial_has_all_of_it(smtune, write, script, root):
+def test_a_trial_has_all_of_it(smtune, write):
     write("train.py", """
         import smtune
         p = smtune.params(extra=7)
@@ -72,7 +72,6 @@ def test_a_trial_has_all_of_it(smtune, write, script, root):
         budget: {trials: 4, parallel: 2}
         trial: {command: python3 train.py}
         """)
-    smtune.env["PYTHONPATH"] = str(root / "python")
     smtune.ok("run", "exp.yaml")
     for trial in smtune.json("trials", "exp"):
         shown = {metric["name"]: metric for metric in smtune.json(
@@ -103,13 +102,12 @@ def test_values_that_are_no_plain_numbers(metrics, smtune):
                                "d": float("-inf"), "e": 1e-300, "f": 2 ** 60})
 
 
-def test_smtune_reads_what_it_writes(smtune, experiment, write, root):
+def test_smtune_reads_what_it_writes(smtune, experiment, write):
     write("train.py", """
         import smtune
         smtune.report({"größe": 2, "mAP50(B)": 0.5, "😀": 3}, step=2,
                       a=float("nan"), b=float("-inf"), loss=True)
         """)
-    smtune.env["PYTHONPATH"] = str(root / "python")
     smtune.ok("run", experiment(command="python3 train.py", trials=1))
     shown = {metric["name"]: metric["value"]
              for metric in smtune.json("show", "exp", 1)["metrics"]}
@@ -234,10 +232,8 @@ STOPPING = """
     """
 
 
-def test_a_trial_saves_when_it_is_to_stop(smtune, write, experiment, root,
-                                          tmp_path):
+def test_a_trial_saves_when_it_is_to_stop(smtune, write, experiment):
     write("train.py", STOPPING)
-    smtune.env["PYTHONPATH"] = str(root / "python")
     path = experiment(command="python3 train.py", trials=1, checkpoints=True,
                       objective="{metric: loss, goal: minimize}")
     engine = smtune.start("run", path)

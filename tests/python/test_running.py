@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import smtune as package
-from programs import ROOT, rest_of
+from programs import rest_of
 from waiting import wait_until
 
 FILE = {
@@ -110,7 +110,6 @@ def test_an_interrupt_reaches_the_run(smtune, experiment, write, tmp_path):
     write("script.py", INTERRUPTED)
     experiment("touch ${{ trial }}; while [ ! -e go ]; do sleep 0.01; done;"
                " echo loss=1", trials=100)
-    smtune.env["PYTHONPATH"] = str(ROOT / "python")
     process = smtune.start("script.py", program=sys.executable)
     wait_until((tmp_path / "1").exists)
     process.send_signal(signal.SIGINT)
@@ -125,7 +124,6 @@ def test_an_interrupt_reaches_the_run(smtune, experiment, write, tmp_path):
 
 def test_a_terminal_shows_what_smtune_draws(smtune, write):
     write("experiment.yaml", json.dumps({"version": 1, **FILE}))
-    smtune.env["PYTHONPATH"] = str(ROOT / "python")
     write("script.py", """
         import smtune
         print(smtune.run("experiment.yaml").state)

@@ -58,9 +58,8 @@ SPAWN = """
 
 
 @pytest.fixture
-def torch_experiment(smtune, write, experiment, root):
+def torch_experiment(write, experiment):
     pytest.importorskip("torch")
-    smtune.env["PYTHONPATH"] = str(root / "python")
 
     def make(text, **keys):
         write("train.py", text)
