@@ -8,6 +8,7 @@ import os
 import pathlib
 import pty
 import shlex
+import shutil
 import signal
 import sqlite3
 import struct
@@ -77,6 +78,15 @@ def build_gpu_library(folder):
     subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "libnvidia-ml.so.1",
                     ROOT / "tests/nvml.c"], check=True)
     return {"LD_LIBRARY_PATH": str(folder)}
+
+
+def interpreter(version):
+    """A Python of that version in PATH or of pyenv, or None."""
+    roots = [os.environ.get("PYENV_ROOT", ""), pathlib.Path.home() / ".pyenv"]
+    found = [path for root in roots if root
+             for path in pathlib.Path(root).glob(
+                 f"versions/{version}.*/bin/python{version}")]
+    return shutil.which(f"python{version}") if not found else str(found[0])
 
 
 class Smtune:

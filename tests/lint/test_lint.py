@@ -9,6 +9,8 @@ import subprocess
 
 import pytest
 
+from programs import interpreter
+
 HERE = pathlib.Path(__file__).resolve().parent
 SPDX = "/* SPDX-License-Identifier: GPL-3.0-or-later */\n"
 LONG = SPDX + "int f(void);\nint f(void)\n{\n" + "    ;\n" * 100 + "}\n"
@@ -418,6 +420,27 @@ def test_prose_reads_strings_of_sources_where_asked(tree):
         "cli/x.c:3: 'tells': write: report, print, record; "
         "'ask and tell' is the interface",
         "cli/x.c:4: 'hangs on': write: depends on"]
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
+def test_prose_reads_f_strings_without_their_fields(tree, version):
+    """From Python 3.12 on they are other tokens than before."""
+    python = interpreter(version)
+    if python is None:
+        pytest.skip(f"there is no Python {version}")
+    (tree / "python").mkdir()
+    (tree / "python/x.py").write_text(
+        "a = f\"{told} of {said!r:>{told}} tells {{it}}\"\n"
+        "ä = f\"ä {a} says\"; b = f\"{', '.join(said for said in told)}\"\n"
+        "c = f\"{'it dies here' if told else {'it': told}}\"\n"
+        "d = rf\"\"\"One.\n\nIt {told +\n said} is {a}\n{f'and {c} knows'}, "
+        "then it\nstands.\"\"\"; e = \"it hangs on it\"\n")
+    result = subprocess.run([python, HERE / "prose", tree, "python"], text=True,
+                            capture_output=True, timeout=60)
+    assert [line.split(" write")[0] for line in result.stdout.splitlines()] == [
+        f"python/x.py:{line}: '{word}':" for line, word in (
+            (1, "tells"), (2, "says"), (3, "dies"), (8, "knows"),
+            (9, "hangs on"), (9, "stands"))], result.stderr
 
 
 def test_prose_reads_what_a_page_shows(tree):

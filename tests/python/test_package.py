@@ -2,8 +2,6 @@
 """The package as a whole: types, versions of Python, installation."""
 
 import ast
-import os
-import pathlib
 import re
 import shutil
 import subprocess
@@ -11,20 +9,11 @@ import sys
 
 import pytest
 
-from programs import BUILD, ROOT
+from programs import BUILD, ROOT, interpreter
 
 PACKAGE = ROOT / "python/smtune"
 SOURCES = sorted([*PACKAGE.glob("*.py"), ROOT / "python/setup.py"])
 VERSIONS = ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14"]
-
-
-def interpreter(version):
-    """A Python of that version in PATH or of pyenv, or None."""
-    roots = [os.environ.get("PYENV_ROOT", ""), pathlib.Path.home() / ".pyenv"]
-    found = [path for root in roots if root
-             for path in pathlib.Path(root).glob(
-                 f"versions/{version}.*/bin/python{version}")]
-    return shutil.which(f"python{version}") if not found else str(found[0])
 
 
 @pytest.mark.quick
