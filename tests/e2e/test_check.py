@@ -12,6 +12,7 @@ from programs import ROOT
 MAKE = """\
 #!/bin/bash
 echo "$*" >>"$OUT/said"
+case $* in *"$CHANGES"*) eval "$CHANGE" ;; esac
 case $* in *"$FAILS"*) echo 'x: 2 passed, 1 failed'; exit 2 ;; esac
 case $* in
 *check-build*) ;;
@@ -24,7 +25,8 @@ esac
 @pytest.fixture
 def check(tmp_path):
     """check(word..., fails="..."): the lines that it printed; the calls of make
-    are in check.said. It runs in a repository of its own."""
+    are in check.said. It runs in a repository of its own, and `change` in it at
+    the calls of make with the words `at`."""
     tree = tmp_path / "tree"
     (tree / "tests/lint").mkdir(parents=True)
     shutil.copy(ROOT / "tests/check", tree / "tests")
@@ -43,11 +45,12 @@ def check(tmp_path):
     git("add", "-A")
     git("commit", "-qm", "first")
 
-    def run(*words, fails="nothing"):
+    def run(*words, fails="nothing", at="nothing", change=""):
         result = subprocess.run(
             [tree / "tests/check", *words], capture_output=True, text=True,
             env={"PATH": "/usr/bin:/bin", "MAKE": str(tmp_path / "make"),
-                 "OUT": str(tmp_path), "FAILS": fails}, timeout=100)
+                 "OUT": str(tmp_path), "FAILS": fails, "CHANGES": at,
+                 "CHANGE": change}, timeout=100)
         lines = result.stdout.splitlines()
         total = re.fullmatch(r"(\d+) passed, (\d+) failed", lines[-1])
         assert (result.returncode == 0) == (total[2] == "0"), result.stderr
@@ -147,3 +150,20 @@ def test_another_commit_is_checked_from_the_start(check):
     check(fails="check-slurm SAMPLE=1")
     check("all")
     assert len(check.stages) > 10
+
+
+@pytest.mark.parametrize("change", [
+    "echo '# changed' >>tests/lint/tidy",
+    "echo '# changed' >>tests/lint/tidy;"
+    " git -c user.name=x -c user.email=x@x commit -qam second"])
+def test_a_tree_that_changes_meanwhile_has_not_passed(check, change):
+    lines = check("all", at="check-e2e ON=san", change=change)
+    assert any("has changed meanwhile" in line for line in lines)
+    assert not (check.tree / "tests/passed").exists()
+    check.git("checkout", "-q", "--", ".")
+    check("all", fails="check-slurm ON=san", at="check-e2e ON=san",
+          change=change)
+    check.git("checkout", "-q", "--", ".")
+    check("all")
+    assert len(check.stages) > 10
+    assert (check.tree / "tests/passed").exists()
