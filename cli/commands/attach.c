@@ -9,9 +9,7 @@
 
 #include "cli/cmd.h"
 #include "cli/drive/run_end.h"
-#include "cli/drive/summary.h"
 #include "cli/drive/watcher.h"
-#include "cli/drive/workflow_end.h"
 #include "cli/show/run/run_outcome.h"
 #include "cli/term/signals.h"
 #include "orchestrator/engine/status_json.h"
@@ -163,14 +161,6 @@ static int follow(const struct cli *cli, struct attached *attached,
                          err);
 }
 
-static int print_ending(const struct cli *cli, const struct attached *attached,
-                        struct err *err)
-{
-    return attached->outcome.is_workflow
-               ? workflow_end_print(cli, attached->outcome.name, err)
-               : summary_print(cli, attached->store, attached->run, err);
-}
-
 /* Nobody is there to be followed. */
 static int show_record(const struct cli *cli, struct attached *attached,
                        struct err *err)
@@ -180,7 +170,7 @@ static int show_record(const struct cli *cli, struct attached *attached,
         return -1;
     if (strcmp(attached->outcome.state, run_state_names[RUN_RUNNING]) == 0)
         return engine_is_gone(attached->outcome.name, err);
-    if (!cli->quiet && print_ending(cli, attached, err) != 0)
+    if (run_end_print_recorded(cli, attached->store, attached->run, err) != 0)
         return -1;
     return run_outcome_status(&attached->outcome);
 }

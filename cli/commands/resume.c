@@ -17,6 +17,7 @@
 #include "cli/drive/child_runs.h"
 #include "cli/drive/file_difference.h"
 #include "cli/drive/log_options.h"
+#include "cli/drive/run_end.h"
 #include "cli/show/run/run_view.h"
 #include "orchestrator/run/budget_change.h"
 #include "orchestrator/run/control_link.h"
@@ -167,7 +168,7 @@ static int exec(const struct cli *cli, const void *given, char **operands,
         fprintf(stderr,
                 "smtune: run '%s' has ended; there is nothing to resume\n",
                 found.name);
-        result = 0;
+        result = run_end_print_over(cli, found.id, err);
     } else if (result == 1) {
         result = background_go_on(&own, found.id, options->detach,
                                   changes ? &task : NULL, err);

@@ -22,6 +22,7 @@
 #include "cli/drive/log_options.h"
 #include "cli/drive/resume_prompt.h"
 #include "cli/drive/run_again.h"
+#include "cli/drive/run_end.h"
 #include "cli/drive/warm_start_view.h"
 #include "cli/plan/plan.h"
 #include "orchestrator/run/reopen.h"
@@ -159,8 +160,10 @@ static int run_or_resume(const struct cli *cli, const struct options *options,
                         &request.order.parent_job, err) != 0)
         return -1;
     answer = resume_prompt_ask(cli, &prompt, &request.earlier, err);
-    if (answer == RESUME_ERROR || answer == RESUME_NOTHING)
-        return answer == RESUME_ERROR ? -1 : 0;
+    if (answer == RESUME_ERROR)
+        return -1;
+    if (answer == RESUME_NOTHING)
+        return run_end_print_over(cli, request.earlier, err);
     request.retry = answer == RESUME_RETRY;
     return run(cli, &request, options->detach, err);
 }
@@ -302,6 +305,8 @@ const struct cmd cmd_run = {
                "resume` continues the run afterwards, and after a crash. "
                "`smtune run` of the same file asks on a terminal whether "
                "to resume, and with --resume does so without asking.\n\n"
+               "With -o json the result is one object on stdout, also if "
+               "--resume finds that the run has ended.\n\n"
                "Exit status: 0 done; 1 the run failed; 3 the file has "
                "errors; 6 the target was not reached, or no trial "
                "succeeded; 130 or 143 stopped.",

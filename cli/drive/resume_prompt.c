@@ -192,7 +192,7 @@ enum resume_answer resume_prompt_ask(const struct cli *cli,
         *err = problem;
     else
         answer = ask_record(cli, store, prompt, &earlier, err);
-    *run = answer == RESUME_GO_ON || answer == RESUME_RETRY ? earlier.id : 0;
+    *run = answer == RESUME_NEW || answer == RESUME_ERROR ? 0 : earlier.id;
     free(earlier.name);
     store_close(store);
     return answer;

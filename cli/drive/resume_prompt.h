@@ -22,7 +22,7 @@ struct resume_prompt {
 enum resume_answer {
     RESUME_ERROR = -1,
     RESUME_NEW,    /* a run is to be made */
-    RESUME_GO_ON,  /* that of *run, which is else 0, is to go on */
+    RESUME_GO_ON,  /* that of *run, which is 0 for a new one, is to go on */
     RESUME_RETRY,  /* and what has failed in it runs again */
     RESUME_NOTHING /* it is over, as stderr says */
 };

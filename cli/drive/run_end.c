@@ -1,24 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The end of a run that this process drove: exit status, reason, outcome.
- * Scripts depend on the exit status, so it is decided in one place
- * (exit_status), and docs/environment.md lists the values. Reasons and hints go
- * to stderr, so that standard output has the outcome alone.
+ * The end of a run, which this process drove or the record has: exit status,
+ * reason, outcome. Scripts depend on the exit status, so it is decided in one
+ * place (exit_status), and docs/environment.md lists the values. Reasons and
+ * hints go to stderr, so that standard output has the outcome alone.
  */
 #include "cli/drive/run_end.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/mem.h"
 #include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/drive/failed_jobs.h"
 #include "cli/drive/run_result.h"
 #include "cli/drive/summary.h"
 #include "cli/drive/workflow_end.h"
+#include "cli/show/run/run_view.h"
 #include "orchestrator/engine/engine.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/run/run.h"
 #include "orchestrator/spec/spec.h"
+#include "store/store.h"
 
 static int exit_status(const struct spec *spec,
                        const struct engine_result *result)
@@ -40,9 +46,9 @@ static int exit_status(const struct spec *spec,
 }
 
 static int print_outcome(const struct cli *cli, const struct run_end *end,
-                         struct err *err)
+                         bool is_workflow, struct err *err)
 {
-    if (end->spec->workflow != NULL)
+    if (is_workflow)
         return workflow_end_print(cli, end->name, err);
     if (cli->output != OUTPUT_TABLE)
         return run_result_print(end, err);
@@ -84,5 +90,85 @@ int run_end_print(const struct cli *cli, const struct run_end *end,
                 end->name);
     if (result->state == RUN_STOPPED)
         fprintf(stderr, "smtune: resume it: smtune resume %s\n", end->name);
-    return print_outcome(cli, end, err) == 0 ? status : -1;
+    return print_outcome(cli, end, end->spec->workflow != NULL, err) == 0
+               ? status
+               : -1;
+}
+
+/* ---- a run that ended before ---- */
+
+struct recorded {
+    char *name;
+    bool is_workflow;
+    struct engine_result result; /* what an outcome needs of it */
+};
+
+static int keep_recorded(void *user, const struct run_row *row)
+{
+    struct recorded *recorded = user;
+    struct engine_result *result = &recorded->result;
+
+    recorded->name = mem_copy_string(row->name);
+    recorded->is_workflow = run_is_workflow(row);
+    for (int state = 0; state < RUN_STATE_COUNT; state++) {
+        if (strcmp(row->state, run_state_names[state]) == 0)
+            result->state = (enum run_state)state;
+    }
+    snprintf(result->reason, sizeof(result->reason), "%s", row->reason);
+    result->tally = (struct tally){
+        .suggested = row->trials,
+        .succeeded = row->succeeded,
+        .failed = row->failed,
+        .stopped = row->stopped,
+        .cancelled = row->other - row->stopped,
+        .nonfinite = row->nonfinite,
+        .infeasible = row->infeasible,
+    };
+    return 0;
+}
+
+/* Only the object of an experiment needs its file, which an older smtune may
+ * have accepted. */
+static int read_spec(const struct cli *cli, struct store *store, int64_t run,
+                     const struct recorded *recorded, struct spec *spec,
+                     struct err *err)
+{
+    return recorded->is_workflow || cli->output == OUTPUT_TABLE
+               ? 0
+               : run_read_spec(store, run, spec, err);
+}
+
+int run_end_print_recorded(const struct cli *cli, struct store *store,
+                           int64_t run, struct err *err)
+{
+    struct recorded recorded = {0};
+    struct spec spec = {0};
+    int status = -1;
+
+    if (store_get_run(store, run, keep_recorded, &recorded, err) == 0 &&
+        read_spec(cli, store, run, &recorded, &spec, err) == 0)
+        status = print_outcome(cli,
+                               &(struct run_end){.store = store,
+                                                 .run = run,
+                                                 .name = recorded.name,
+                                                 .spec = &spec,
+                                                 .result = &recorded.result},
+                               recorded.is_workflow, err);
+    spec_clear(&spec);
+    free(recorded.name);
+    return status;
+}
+
+int run_end_print_over(const struct cli *cli, int64_t run, struct err *err)
+{
+    struct store *store;
+    int status = -1;
+
+    if (cli->output == OUTPUT_TABLE)
+        return 0;
+    store = store_open(cli->store, STORE_READ, err);
+    if (store != NULL)
+        status = run_end_print_recorded(cli, store, run, err);
+    store_close(store);
+    return status;
 }

@@ -29,4 +29,12 @@ struct run_end {
 int run_end_print(const struct cli *cli, const struct run_end *end,
                   struct err *err);
 
+/* The same to stdout of a run of the record that has no engine. 0, or -1. */
+int run_end_print_recorded(const struct cli *cli, struct store *store,
+                           int64_t run, struct err *err);
+
+/* For a command that finds nothing left to run: with -o json that object, for
+ * people nothing. No store may be open. 0, or -1. */
+int run_end_print_over(const struct cli *cli, int64_t run, struct err *err);
+
 #endif

@@ -37,9 +37,10 @@ def run(file: File, *, name: Optional[str] = None,
 
     `file` is the path of a file, or a dict with the same keys. `set` changes
     values: {"budget.trials": 20}. `resume` continues the run of that name, if
-    there is one. An interrupt (Ctrl-C) starts no new trials, a second one stops
-    those that run, and then KeyboardInterrupt is raised. RunFailed, if the run
-    fails; Error with all messages, if the file is wrong.
+    there is one, and returns it, if it has ended. An interrupt (Ctrl-C) starts
+    no new trials, a second one stops those that run, and then KeyboardInterrupt
+    is raised. RunFailed, if the run fails; Error with all messages, if the file
+    is wrong.
     """
     text = _program.file_text(file) if isinstance(file, Mapping) else None
     words: List[object] = ["run", "-" if isinstance(file, Mapping) else file,
@@ -48,20 +49,7 @@ def run(file: File, *, name: Optional[str] = None,
     words += ["--resume"] if resume else []
     words += [] if progress else ["--quiet"]
     running = _Running(_program.command(*words, store=store), text)
-    found = running.finish()
-    if found is None:  # it has ended before
-        return Run(name if name is not None else _name_of(file, set), store)
-    return running.result(Run(found, store))
-
-
-def _name_of(file: File, set: Optional[Mapping[str, Any]]) -> str:
-    if isinstance(file, Mapping):
-        name = {**file, **(set or {})}.get("name")
-        if name is None:
-            raise Error("resume needs the name of the run", 2)
-        return str(name)
-    return str(_program.call_json(
-        "plan", file, *_program.settings(set))["name"])
+    return running.result(Run(running.finish(), store))
 
 
 class _Running:
@@ -80,16 +68,15 @@ class _Running:
                 command, stdin=file, stdout=self.out, start_new_session=True,
                 stderr=None if self.is_terminal else subprocess.PIPE)
 
-    def finish(self) -> Optional[str]:
-        """Waits for its end. The name of the run; None: nothing was started,
-        because the run to resume had ended before."""
+    def finish(self) -> str:
+        """Waits for its end. The name of the run."""
         self.status = self._wait()
         out = _program.drain(self.out)
         self.out.close()
         if self.interrupts > 0:
             raise KeyboardInterrupt
         name = _run_name(out)
-        if name is None and self.status != 0:
+        if name is None:
             _program.fail(self.status, out, "\n".join(self.lines).encode())
         return name
 

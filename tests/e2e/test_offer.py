@@ -89,6 +89,45 @@ def test_asked_to_resume_it_goes_on_until_nothing_is_left(smtune, stopped):
     assert runs(smtune) == {"exp": "succeeded", "first": "succeeded"}
 
 
+@pytest.mark.parametrize("keys", [
+    {}, {"outcomes": "[{metric: loss, max: 0.5}]"},
+    {"objective": "[loss, {metric: gain, goal: maximize}]"},
+    {"schedule": "{method: asha, resource: epochs, min: 1, max: 4, eta: 2}",
+     "checkpoints": True}], ids=["one", "constraint", "two", "schedule"])
+def test_a_program_gets_the_result_of_a_run_that_has_ended(smtune, experiment,
+                                                           keys):
+    path = experiment(
+        "%s; do echo epochs=$e loss=${{ x }} gain=1; done;"
+        " [ ${{ trial }} != 2 ]" % (
+            "for e in `seq ${{ epochs }}`" if "schedule" in keys
+            else "for e in 1 2"), trials=6, parallel=1, seed=1, **keys)
+    first = smtune("run", path, "-o", "json")
+    assert first.returncode == 0, first.stderr
+    for words in (("run", path, "--resume"), ("run", path, "--resume", "-q"),
+                  ("run", path, "--resume", "--detach"), ("resume", "exp"),
+                  ("attach", "exp")):
+        assert smtune.ok(*words, "-o", "json") == first.stdout
+    assert smtune.ok("run", path, "--resume") == ""
+    assert runs(smtune) == {"exp": "succeeded"}
+
+
+def test_a_program_gets_the_result_of_a_workflow_that_has_ended(smtune, write):
+    path = write("w.yaml", workflow({"a": {"shell": "true"},
+                                     "b": {"shell": "true"}}))
+    first = smtune.ok("run", path, "-o", "json")
+    for words in (("run", path, "--resume"), ("resume", "flow"),
+                  ("attach", "flow")):
+        assert smtune.ok(*words, "-o", "json") == first
+
+
+def test_a_program_gets_the_name_of_the_last_run(smtune, experiment):
+    path = experiment("echo loss=${{ x }}", trials=2)
+    smtune.ok("run", path)
+    smtune.ok("run", path)
+    result = smtune.json("run", path, "--resume")
+    assert (result["run"], result["state"]) == ("exp-2", "succeeded")
+
+
 def test_detached_it_goes_on_as_well(smtune, stopped):
     smtune.ok("run", stopped, "--resume", "--detach")
     smtune.ok("wait", "exp")

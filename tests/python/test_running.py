@@ -95,6 +95,12 @@ def test_a_name_that_is_in_use(here):
     assert len(here.json("ls")) == 1
 
 
+def test_the_last_run_of_the_file_is_resumed(here):
+    for resume in (False, False, True):
+        run = package.run(FILE, resume=resume, progress=False)
+    assert (run.name, run.state) == ("exp-2", "succeeded")
+
+
 INTERRUPTED = """
     import sys
     import smtune
