@@ -169,8 +169,9 @@ class Run:
 
     @property
     def best(self) -> Optional[Trial]:
-        """The best trial; None: no trial has succeeded yet. With several
-        objectives there is no single best trial, but the front."""
+        """The best trial. None: no trial has succeeded and satisfied the
+        constraints on metrics yet. With several objectives there is no single
+        best trial, but the front."""
         if len(self.objectives) > 1:
             raise Error(f"run '{self.name}' has {len(self.objectives)} "
                         "objectives: use front", 2)
@@ -189,7 +190,8 @@ class Run:
 
     def _read_best(self) -> Any:
         several = len(self.objectives) > 1
-        if not self.document["front" if several else "best"]:
+        # Trials can have succeeded and none satisfies the constraints.
+        if not self.document.get("front" if several else "best"):
             return []
         found = _program.call_json("best", self.name, store=self._store)
         return found if several else [found]
@@ -250,8 +252,9 @@ class Run:
 
     def to_pandas(self, curves: bool = False) -> "pandas.DataFrame":
         """All trials as a table, with a column for each parameter and the last
-        value of each metric; of a workflow all jobs. With `curves` one row for
-        each value of each metric."""
+        value of each metric; of a workflow all jobs. A parameter with the name
+        of another column has `params.` in front. With `curves` one row for each
+        value of each metric."""
         try:
             import pandas
         except ImportError:
@@ -271,13 +274,15 @@ class Run:
 
 class _Table:
     """CSV of smtune as a pandas table. CSV has no types: a parameter is a text
-    if it is one in the sample."""
+    if it is one in the sample. Parameters are known by their place, because one
+    can have the name of another column."""
 
     def __init__(self, pandas: Any,
                  sample: Optional[List[Dict[str, Any]]] = None) -> None:
         self.pandas = pandas
-        self.kinds: Dict[str, Set[type]] = {}
+        self.kinds: Dict[str, Set[type]] = {}  # by parameter, in their order
         self.seen: Dict[str, Set[str]] = {}  # texts, by parameter
+        self.texts: Dict[str, str] = {}  # parameters that have some, by column
         for row in sample or []:
             for name, value in (row.get("params") or {}).items():
                 kinds = self.kinds.setdefault(name, set())
@@ -294,14 +299,14 @@ class _Table:
             frame = self._parse(process.stdout)
             if process.wait() != 0:
                 _program.fail(process.returncode, b"", _program.drain(err))
-        for name in self._texts(list(frame.columns)):
-            if len(self.kinds[_param(name)]) > 1:
-                seen = self.seen[_param(name)]
+        for name, param in self.texts.items():
+            if len(self.kinds[param]) > 1:
+                seen = self.seen[param]
                 frame[name] = frame[name].map(
                     lambda text, seen=seen: text if text in seen
                     else _typed(text), na_action="ignore")
         for name in _TIMES:
-            if name in frame.columns and name not in self.kinds:
+            if name in frame.columns:
                 frame[name] = self.pandas.to_datetime(
                     frame[name], utc=True, format="%Y-%m-%dT%H:%M:%S.%f%z")
         return frame
@@ -310,24 +315,23 @@ class _Table:
         import csv
         line = stream.readline().decode()
         header = _distinct(next(csv.reader([line]), []))
-        texts = self._texts(header)
-        empty = {name: [""] if name in texts or name == "state"
+        self.texts = self._find_texts(header)
+        empty = {name: [""] if name in self.texts or name == "state"
                  else ["", "nan"] for name in header}
         return self.pandas.read_csv(
             stream, names=header, header=None, encoding="utf-8",
-            dtype=dict.fromkeys(texts, object), keep_default_na=False,
+            dtype=dict.fromkeys(self.texts, object), keep_default_na=False,
             na_values=empty, low_memory=False, float_precision="round_trip")
 
-    def _texts(self, header: List[str]) -> List[str]:
-        """Columns of parameters that have texts."""
-        return [name for name in header
-                if _param(name) in self.seen]
-
-
-def _param(column: str) -> str:
-    """A parameter with the name of another column has its group in front."""
-    group = "params."
-    return column[len(group):] if column.startswith(group) else column
+    def _find_texts(self, header: List[str]) -> Dict[str, str]:
+        """Parameters end where the times begin. The column of one that is named
+        `started` is `params.started`."""
+        if not self.kinds or not header:
+            return {}
+        end = header.index("started")
+        columns = header[end - len(self.kinds):end]
+        return {column: param for column, param in zip(columns, self.kinds)
+                if param in self.seen}
 
 
 def _distinct(names: List[str]) -> List[str]:

@@ -30,6 +30,24 @@ MIXED = """
     """
 
 
+# Names of other columns, and of metrics that the trials print.
+CLASHES = """
+    version: 1
+    name: clashes
+    objective: loss
+    parameters:
+      id: {type: categorical, values: ["1", "02"]}
+      state: {type: categorical, values: [failed, 2]}
+      value: {type: int, min: 1, max: 9}
+      started: {type: categorical, values: [now, later]}
+      cause: {type: bool}
+      params.state: {type: float, min: 0, max: 1}
+    search: {method: random, seed: 3}
+    budget: {trials: 8, parallel: 4}
+    trial: {shell: "echo loss=${{ value }} ended=1 state=2"}
+    """
+
+
 @pytest.fixture
 def mixed(here, write):
     here.ok("run", write("mixed.yaml", MIXED))
@@ -98,6 +116,19 @@ def test_no_trial_has_succeeded(here, experiment):
     assert run.state == "failed"
 
 
+@pytest.mark.parametrize("objective", [
+    "a", "[{metric: a, goal: minimize}, {metric: b, goal: maximize}]"])
+def test_no_trial_satisfies_the_constraints(here, experiment, objective):
+    here("run", experiment("echo a=${{ x }} b=1 c=2", trials=2,
+                           objective=objective,
+                           outcomes="[{metric: c, max: 1}]"))
+    run = package.load("exp")
+    assert [trial.state for trial in run.trials] == ["succeeded"] * 2
+    assert run.front == []
+    if objective == "a":
+        assert run.best is None
+
+
 def test_what_is_not_there_is_an_error(here, experiment, tmp_path):
     with pytest.raises(package.Error, match="there is no store") as caught:
         package.load("exp", tmp_path / "nowhere")
@@ -154,6 +185,29 @@ def test_a_table_has_the_types_of_the_trials(mixed, here):
         assert row["started"].to_pydatetime() == trial.started
     assert table["lr"].dtype == table["acc"].dtype == float
     assert table["depth"].dtype == int and table["wide"].dtype == bool
+
+
+def test_a_table_with_parameters_named_like_its_columns(here, write):
+    pandas = pytest.importorskip("pandas")
+    here.ok("run", write("clashes.yaml", CLASHES))
+    run = package.load("clashes")
+    table = run.to_pandas()
+    header = here.ok("export", "clashes").splitlines()[0].split(",")
+    assert len(table.columns) == len(header) == len(set(table.columns))
+    columns = {"id": "params.id", "state": "params.state",
+               "value": "params.value", "started": "params.started",
+               "cause": "params.cause", "params.state": "params.state.1"}
+    for row, trial in zip(table.to_dict("records"), run.trials):
+        for name, column in columns.items():
+            assert row[column] == trial.params[name]
+            assert isinstance(row[column], str) == \
+                isinstance(trial.params[name], str)
+        assert (row["id"], row["state"], row["value"], row["cause"]) == (
+            trial.id, "succeeded", trial.value, trial.row["cause"])
+        assert (row["metrics.ended"], row["metrics.state"]) == (1, 2)
+        assert row["started"].to_pydatetime() == trial.started
+    assert table["id"].dtype == int
+    assert isinstance(table["started"][0], pandas.Timestamp)
 
 
 def test_a_table_of_curves_and_of_jobs(mixed, here, workflow):
