@@ -2,41 +2,61 @@
 """Study.optimize(): asks, calls the function, reports what it returns.
 
 One call at a time runs in the caller's own thread. Several run in workers,
-threads or processes, which send messages over a pipe each. The loop alone uses
-the study, so a fork never copies a lock that another thread holds.
+threads or processes. The loop alone uses the study, so a fork never copies a
+lock that another thread holds. A worker sends messages over a pipe:
 
-    ("observe", step, value)   the worker waits for the decision
-    ("value", value)           the end: what the function returned
-    ("error", error, text)     the end: an exception, and its traceback
+    ("observe", step, value)            it waits for the decision
+    ("value", numbers)                  the end, see _call()
+    ("nothing", reason)
+    ("error" or "caught", bytes, text, traceback)
+
+However a call ends, its trial does not stay open. A process can end without a
+message, or leave a child that holds its pipe, so the loop also looks at the
+process itself. A thread leaves its end in a list and closes its pipe. An
+exception comes from a process as bytes, because some exceptions can be pickled
+and not be read again: those with arguments that they do not pass on.
 """
 
+import logging
+import math
 import multiprocessing
+import pickle
+import signal
 import threading
 import traceback
 from multiprocessing import connection
-from typing import (TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple,
-                    Type, Union)
+from typing import Any, Callable, Dict, List, Optional, Tuple, Type, Union
 
 from ._program import Error
+from ._study import Observe, Study, StudyTrial
+from ._value import MEANING, Value, plain, quoted, step_number
 
-if TYPE_CHECKING:
-    from ._study import Observe, Study, StudyTrial, Value
+Function = Callable[[StudyTrial], Value]
+Catch = Tuple[Type[BaseException], ...]
+End = Tuple[str, Any]
+
+_ERRORS = ("error", "caught")
+_LOOK_S = 1.0  # between two looks at the processes
+
+_log = logging.getLogger("smtune")
 
 
 class Loop:
     """The state of one optimize()."""
 
-    def __init__(self, study: "Study",
-                 function: "Callable[[StudyTrial], Value]", trials: int,
-                 catch: Tuple[Type[BaseException], ...]) -> None:
+    def __init__(self, study: Study, function: Function, trials: int,
+                 catch: Catch) -> None:
+        isinstance(None, catch)  # TypeError, if it has no classes
         self.study = study
         self.function = function
-        self.left = trials       # trials that may begin
+        self.left = trials  # that may begin
         self.catch = catch
         self.has_resource = False  # trials pause and continue
         self.error: Optional[BaseException] = None
-        self.workers: Dict[Any, _Worker] = {}  # by their pipe
-        self.decisions: Dict[int, str] = {}    # of trials that are to return
+        self.workers: List[_Worker] = []
+        self.open: List[StudyTrial] = []  # asked for, and not over
+        self.held: List[StudyTrial] = []  # of these, those that wait
+        self.decisions: Dict[StudyTrial, str] = {}  # of calls that shall return
 
     def run(self, parallel: int, processes: Union[bool, str]) -> None:
         if parallel < 1:
@@ -47,43 +67,74 @@ class Loop:
             else:
                 self._run_workers(parallel, _context(processes))
         finally:
-            for worker in self.workers.values():
+            for worker in self.workers:
                 worker.kill()
+            self._cancel_open()
         if self.error is not None:
             raise self.error
 
-    def _next(self) -> "Optional[StudyTrial]":
+    def _next(self) -> Optional[StudyTrial]:
         """None: nothing starts now."""
-        from ._study import StudyTrial
         if self.error is not None or (self.left <= 0 and not self.has_resource):
             return None
         answer = self.study._ask({} if self.left > 0 else {"new": False})
         if not answer["trials"]:
             return None
         trial = StudyTrial(answer["trials"][0], self.observe)
+        self.open.append(trial)
         self.left -= not trial.resumed
         self.has_resource |= trial.resource is not None
         return trial
 
-    def observe(self, trial: "StudyTrial", step: float, value: "Value") -> str:
+    def observe(self, trial: StudyTrial, step: float, value: Value) -> str:
         decision = self.study.observe(trial, step, value)
         if decision != "continue":
-            self.decisions[trial.id] = decision
+            self.decisions[trial] = decision
         return decision
 
-    def _finish(self, trial: "StudyTrial", value: "Value") -> None:
-        """Reports the end of a call. A paused trial needs no report."""
-        decision = self.decisions.pop(trial.id, None)
-        if decision == "stop":
-            self.study.tell(trial, value, state="stopped")
-        elif decision is None:
-            self.study.tell(trial, value)
+    # ---- the end of a call ----
 
-    def _fail(self, trial: "StudyTrial", error: BaseException) -> None:
-        self.decisions.pop(trial.id, None)
-        self.study.tell(trial, state="failed")
-        if not isinstance(error, self.catch) and self.error is None:
+    def _finish(self, trial: StudyTrial, end: End) -> None:
+        kind, result = end
+        if isinstance(result, KeyboardInterrupt):
+            raise result
+        decision = self.decisions.pop(trial, None)
+        if kind in _ERRORS:
+            self._fail(trial, decision, result, kind == "caught")
+        elif kind == "nothing" and decision is None:
+            self.study.tell(trial, state="failed")
+            _log.warning("trial %d failed: %s", trial.id, result)
+        elif decision != "pause":  # a paused trial needs no report
+            self._tell(trial, decision, result if kind == "value" else None)
+        self.open.remove(trial)
+
+    def _tell(self, trial: StudyTrial, decision: Optional[str],
+              value: Value) -> None:
+        state = "stopped" if decision == "stop" else None
+        try:
+            self.study.tell(trial, value, state=state)
+        except Error as error:  # it is not what the objectives need
+            self._fail(trial, decision, error, False)
+
+    def _fail(self, trial: StudyTrial, decision: Optional[str],
+              error: BaseException, is_caught: bool) -> None:
+        has_failed = decision != "pause"  # it can be resumed
+        if has_failed:
+            self.study.tell(trial, state="failed")
+        is_caught = is_caught or isinstance(error, self.catch)
+        if self.error is None and not is_caught:
             self.error = error
+        else:
+            _log.warning("trial %d%s: %s", trial.id,
+                         " failed" if has_failed else "", _described(error))
+
+    def _cancel_open(self) -> None:
+        """After an interrupt, or where a worker could not start."""
+        for trial in self.open:
+            try:
+                self.study.tell(trial, state="cancelled")
+            except Error:
+                pass  # it has a result, or is paused, or the search has ended
 
     # ---- in this thread ----
 
@@ -92,49 +143,63 @@ class Loop:
             trial = self._next()
             if trial is None:
                 return
-            try:
-                value = self.function(trial)
-            except Exception as error:
-                self._fail(trial, error)
-            else:
-                self._finish(trial, value)
+            self._finish(trial, _call(self.function, trial, self.catch))
 
     # ---- in workers ----
 
     def _run_workers(self, parallel: int, context: Any) -> None:
         while True:
-            while len(self.workers) < parallel:
+            while len(self.workers) + len(self.held) < parallel:
                 trial = self._next()
                 if trial is None:
                     break
-                worker = _Worker(context, self.function, trial)
-                self.workers[worker.pipe] = worker
+                self.held.append(trial)
+            self._start(context)
             if not self.workers:
                 return
-            for pipe in connection.wait(list(self.workers)):
-                self._answer(self.workers[pipe])
+            ready = connection.wait([worker.pipe for worker in self.workers],
+                                    context and _LOOK_S)
+            for worker in list(self.workers):
+                if worker.pipe in ready or worker.has_ended():
+                    self._answer(worker)
+
+    def _start(self, context: Any) -> None:
+        """A paused trial can be resumed before its call has returned, which may
+        still write the checkpoint: the next call waits for that."""
+        running = {worker.trial.id for worker in self.workers}
+        for trial in [held for held in self.held if held.id not in running]:
+            worker = _Worker(context, self.function, trial, self.catch)
+            self.workers.append(worker)
+            self.held.remove(trial)
+            worker.start()
 
     def _answer(self, worker: "_Worker") -> None:
-        trial = worker.trial
-        try:
-            kind, *words = worker.pipe.recv()
-        except EOFError:
-            status = worker.join()
-            kind, words = "error", [Error(
-                f"trial {trial.id}: its process ended with exit code {status}"),
-                ""]
-        if kind == "observe":
-            worker.decide(self.observe, *words)
+        message = worker.receive()
+        if message[0] == "observe":
+            worker.decide(self.observe, *message[1:])
             return
-        del self.workers[worker.pipe]
+        self.workers.remove(worker)
         worker.join()
-        if kind == "value":
-            self._finish(trial, words[0])
-        else:
-            error, text = words
-            if text:
-                error.__cause__ = Error("in a worker:\n" + text)
-            self._fail(trial, error)
+        self._finish(worker.trial, (message[0], message[1]))
+
+
+def _call(function: Function, trial: StudyTrial, catch: Catch) -> End:
+    """Calls the function. Its end is ("value", numbers), ("nothing", why it is
+    no value), or ("error" or "caught", exception)."""
+    try:
+        value = function(trial)
+    except BaseException as error:  # also of sys.exit()
+        return "caught" if isinstance(error, catch) else "error", error
+    try:
+        numbers = plain(value)
+    except TypeError:
+        numbers = None
+    if numbers is None:
+        return "nothing", f"its function returned {quoted(value)}; {MEANING}"
+    parts = numbers if isinstance(numbers, list) else [numbers]
+    if not all(map(math.isfinite, parts)):
+        return "nothing", f"its function returned {quoted(value)}"
+    return "value", numbers
 
 
 def _context(processes: Union[bool, str]) -> Any:
@@ -148,67 +213,143 @@ def _context(processes: Union[bool, str]) -> Any:
 class _Worker:
     """A call of the function in a thread or a process."""
 
-    def __init__(self, context: Any,
-                 function: "Callable[[StudyTrial], Value]",
-                 trial: "StudyTrial") -> None:
+    def __init__(self, context: Any, function: Function, trial: StudyTrial,
+                 catch: Catch) -> None:
         self.trial = trial
-        self.pipe, theirs = multiprocessing.Pipe()
-        words = (theirs, function, trial)
+        self.pipe, self.theirs = multiprocessing.Pipe()
+        self.is_thread = context is None
+        self.ends: List[End] = [  # of a thread: the last one
+            ("error", Error(f"the thread of trial {trial.id} ended"))]
+        words = (self.theirs, function, trial, catch)
         self.worker: Any = (
-            threading.Thread(target=_work, args=words, daemon=True)
-            if context is None else
-            context.Process(target=_work, args=words, daemon=True))
-        self.worker.start()
-        if context is not None:
-            theirs.close()
+            threading.Thread(target=_work_in_thread, args=(*words, self.ends),
+                             daemon=True) if self.is_thread else
+            context.Process(target=_work_in_process, args=words, daemon=True))
 
-    def decide(self, observe: "Observe", step: float, value: "Value") -> None:
+    def start(self) -> None:
+        self.worker.start()
+        if not self.is_thread:
+            self.theirs.close()
+
+    def has_ended(self) -> bool:
+        """Whether it is a process that has exited."""
+        return not self.is_thread and self.worker.exitcode is not None
+
+    def receive(self) -> Tuple[Any, ...]:
+        """Its next message; the last one is the end of its call."""
+        try:
+            if self.pipe.poll():
+                kind, *words = self.pipe.recv()
+                return (kind, _exception(*words)) if kind in _ERRORS else \
+                    (kind, *words)
+        except (EOFError, OSError):
+            pass
+        if self.is_thread:
+            return self.ends[-1]
+        self.worker.join()
+        return "error", Error(f"the process of trial {self.trial.id} "
+                              f"{_how_it_ended(self.worker.exitcode)}")
+
+    def decide(self, observe: Observe, step: float, value: Value) -> None:
         """The decision, or the error of a wrong request."""
         try:
             answer: Any = observe(self.trial, step, value)
         except Error as error:
             answer = error
-        self.pipe.send(answer)
+        try:
+            self.pipe.send(answer)
+        except OSError:
+            pass  # it was killed: its end is the next message
 
-    def join(self) -> Optional[int]:
+    def join(self) -> None:
         self.worker.join()
         self.pipe.close()
-        return getattr(self.worker, "exitcode", None)
 
     def kill(self) -> None:
         """After an interrupt. A thread cannot be ended."""
-        if not isinstance(self.worker, threading.Thread):
+        if not self.is_thread and self.worker.pid is not None:
             self.worker.kill()
             self.worker.join()
         self.pipe.close()
 
 
-def _work(pipe: Any, function: "Callable[[StudyTrial], Value]",
-          trial: "StudyTrial") -> None:
-    def observe(_: "StudyTrial", step: float, value: "Value") -> str:
-        pipe.send(("observe", step, value))
+def _described(error: BaseException) -> str:
+    """An exception as the last line of its traceback."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "its text cannot be made"
+    if type(error) is Error:
+        return text
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _how_it_ended(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        return f"was killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was killed by signal {-code}"
+
+
+def _exception(pickled: bytes, text: str, lines: str) -> BaseException:
+    """The exception of a process, or one with its text."""
+    error: object = None
+    try:
+        error = pickle.loads(pickled)
+    except Exception:
+        pass
+    if not isinstance(error, BaseException):
+        error = Error(text)
+    # Not error.__cause__ = ...: those of frozen data classes refuse that.
+    BaseException.__setattr__(error, "__cause__",
+                              Error("in a worker:\n" + lines))
+    return error
+
+
+# ---- inside a worker ----
+
+def _work_in_thread(pipe: Any, function: Function, trial: StudyTrial,
+                    catch: Catch, ends: List[End]) -> None:
+    try:
+        trial._observe = _observer(pipe)
+        ends.append(_call(function, trial, catch))
+    finally:
+        pipe.close()  # wakes the loop
+
+
+def _work_in_process(pipe: Any, function: Function, trial: StudyTrial,
+                     catch: Catch) -> None:
+    trial._observe = _observer(pipe)
+    message: Tuple[Any, ...] = _call(function, trial, catch)
+    if isinstance(message[1], BaseException):
+        message = (message[0], *_packed(message[1]))
+    try:
+        pipe.send(message)
+    except OSError:
+        pass  # the loop has ended
+    pipe.close()
+
+
+def _packed(error: BaseException) -> Tuple[bytes, str, str]:
+    """The words for _exception()."""
+    text = lines = _described(error)
+    pickled = b""
+    try:
+        lines = "".join(traceback.format_exception(
+            type(error), error, error.__traceback__))
+        pickled = pickle.dumps(error)
+    except Exception:
+        pass
+    return pickled, text, lines
+
+
+def _observer(pipe: Any) -> Observe:
+    def observe(_: StudyTrial, step: float, value: Value) -> str:
+        pipe.send(("observe", step_number(step), plain(value)))
         answer = pipe.recv()
         if isinstance(answer, Error):
             raise answer
         return str(answer)
-
-    trial._observe = observe
-    messages: List[Tuple[Any, ...]] = []
-    try:
-        messages.append(("value", function(trial)))
-    except Exception as error:
-        text = traceback.format_exc()
-        messages.append(("error", error, text))
-        messages.append(("error", Error(f"{type(error).__name__}: {error}"),
-                         text))
-    for message in messages:
-        try:
-            pipe.send(message)
-            break
-        except OSError:
-            break  # the loop has ended
-        except Exception as error:  # it cannot be pickled
-            if message is messages[-1]:
-                pipe.send(("error", Error(
-                    f"the result of the function cannot be sent: {error}"), ""))
-    pipe.close()
+    return observe

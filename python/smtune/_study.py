@@ -4,6 +4,12 @@
 A Study is a process of `smtune suggest --stdio`: one line of JSON for each
 request, and one for each answer. Nothing is written to the store. Several
 threads may use a Study.
+
+An interrupt can come between any two steps of a request. Then an answer may be
+owed, the rest of a request may be unwritten, or the answer was read and is
+lost. Nothing that this process could count is exact, so the next request first
+sends a mark, an operation that does not exist, and reads up to the answer that
+quotes it. Trials in the answers before are returned by the next ask().
 """
 
 import json
@@ -18,8 +24,10 @@ from typing import (IO, Any, Callable, Dict, List, Mapping, Optional, Sequence,
 from . import _program
 from ._program import Error, File, Folder
 from ._record import Trial
+from ._value import Value, plain, step_number
 
-Value = Union[float, Sequence[float], None]
+_PATIENCE_S = 5.0  # with a search that does not end
+
 Observe = Callable[["StudyTrial", float, Value], str]
 
 
@@ -57,7 +65,12 @@ class Study:
 
     def __init__(self, file: File, *, store: Optional[Folder] = None,
                  set: Optional[Mapping[str, Any]] = None) -> None:
-        self._lock = threading.Lock()
+        # Until Python 3.10 an interrupt at the end of a `with` leaves a lock
+        # locked: the same thread can then go on.
+        self._lock = threading.RLock()
+        self._is_behind = False  # an answer may be owed
+        self._marks = 0
+        self._missed: List[Dict[str, Any]] = []  # trials that no ask() returned
         self._err: IO[bytes] = tempfile.TemporaryFile()
         made = _write(file) if isinstance(file, Mapping) else None
         path = made if made is not None else file
@@ -77,15 +90,19 @@ class Study:
     # ---- requests ----
 
     def _exchange(self, request: Dict[str, Any]) -> Dict[str, Any]:
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None and stdout is not None
         with self._lock:
             if not self._end.alive:
                 raise Error("this study is closed", 2)
             try:
-                stdin.write(json.dumps(request).encode() + b"\n")
-                stdin.flush()
-                line = stdout.readline()
+                if self._is_behind:
+                    self._catch_up()
+                if request["op"] == "ask" and self._missed:
+                    return {"trials": [self._missed.pop(0)]}
+                line = json.dumps(request).encode()
+                self._is_behind = True
+                self._send(line)
+                line = self._read()
+                self._is_behind = False
             except BrokenPipeError:
                 line = b""
             if line:
@@ -95,6 +112,36 @@ class Study:
             message = _program.drain(self._err)
             self._end()
         _program.fail(status, b"", message)
+
+    def _catch_up(self) -> None:
+        """Reads what is owed. The newline ends half a request; an empty line
+        has no answer."""
+        self._marks += 1
+        mark = f"mark-{self._marks}"
+        self._send(b"\n" + json.dumps({"op": mark}).encode())
+        while True:
+            line = self._read()
+            try:
+                found = json.loads(line or "{}")
+            except ValueError:  # its first half was read and is lost
+                continue
+            self._missed += found.get("trials", [])
+            if not line or mark in found.get("error", ""):
+                break
+        self._is_behind = False
+
+    def _send(self, line: bytes) -> None:
+        stdin = self._process.stdin
+        assert stdin is not None
+        stdin.write(line + b"\n")
+        stdin.flush()
+
+    def _read(self) -> bytes:
+        """A line; b"", if the process has ended."""
+        stdout = self._process.stdout
+        assert stdout is not None
+        line = stdout.readline()
+        return line if line.endswith(b"\n") else b""
 
     def _request(self, request: Dict[str, Any]) -> Dict[str, Any]:
         answer = self._exchange(request)
@@ -120,7 +167,11 @@ class Study:
         "succeeded", "failed", "stopped" or "cancelled". With constraints on
         metrics, each number in `constraints` must not exceed 0. Returns the
         decision of a schedule, if the trial is not at its end."""
-        request = {"op": "tell", "id": _id(trial), **_values(value)}
+        if value is None and state in (None, "succeeded"):
+            state = "failed"
+        request: Dict[str, Any] = {"op": "tell", "id": _id(trial)}
+        if value is not None:
+            request.update(_values(value))
         if state is not None:
             request["state"] = state
         if constraints is not None:
@@ -134,12 +185,14 @@ class Study:
                 value: Value) -> str:
         """Reports a value of a trial on its way, and returns the decision of
         the schedule: "continue", "pause" or "stop"."""
-        return str(self._request({"op": "observe", "id": _id(trial),
-                                  "step": step, **_values(value)})["decision"])
+        return str(self._request({
+            "op": "observe", "id": _id(trial), "step": step_number(step),
+            **_values(value)})["decision"])
 
     @property
     def best(self) -> Optional[Trial]:
-        """The best trial so far; with several objectives use front."""
+        """The best trial so far. None: no trial has succeeded and satisfied
+        the constraints on metrics yet. With several objectives use front."""
         answer = self._exchange({"op": "best"})
         if "front" in answer:
             raise Error("this study has several objectives: use front", 2)
@@ -168,9 +221,17 @@ class Study:
         The function returns the value, one for each objective. `parallel` calls
         run at once: in threads, or with `processes` each in a process of its
         own, which is a fork, or started by the method that `processes` names
-        (see multiprocessing). An exception fails the trial. It ends the loop,
-        unless `catch` has its class. With a schedule the function runs up to
-        `trial.resource`, and returns when observe() does not return "continue".
+        (see multiprocessing).
+
+        An exception fails the trial. It ends the loop, unless `catch` has its
+        class: the others running end first, and then it is raised. A result
+        that is no finite number fails the trial, and the loop continues; the
+        logger "smtune" has the result. KeyboardInterrupt ends the loop at once
+        and kills the processes; the trials that were running count as never
+        asked for.
+
+        With a schedule the function runs up to `trial.resource`, and returns
+        when observe() does not return "continue".
         """
         from . import _loop
         _loop.Loop(self, function, trials, catch).run(parallel, processes)
@@ -202,7 +263,11 @@ def _end(process: "subprocess.Popen[bytes]", err: IO[bytes]) -> None:
                 stream.close()
             except BrokenPipeError:
                 pass
-    process.wait()
+    try:
+        process.wait(_PATIENCE_S)
+    except subprocess.TimeoutExpired:  # a fork of this process has its input
+        process.kill()
+        process.wait()
 
 
 def _id(trial: Union[StudyTrial, int]) -> int:
@@ -210,12 +275,5 @@ def _id(trial: Union[StudyTrial, int]) -> int:
 
 
 def _values(value: Value) -> Dict[str, Any]:
-    if value is None:
-        return {"value": None}
-    if isinstance(value, (str, bytes)):
-        raise TypeError(f"a value is a number, not {value!r}")
-    # An array is a list, also where it has one number.
-    number: Any = value
-    if hasattr(value, "__float__") and not getattr(value, "ndim", 0):
-        return {"value": float(number)}
-    return {"values": [float(part) for part in number]}
+    numbers = plain(value)
+    return {"values" if isinstance(numbers, list) else "value": numbers}

@@ -8,7 +8,9 @@ import textwrap
 
 import pytest
 
+import smtune as package
 from programs import ROOT
+from studies import FILE
 
 
 @pytest.fixture
@@ -43,3 +45,9 @@ def script(smtune, write):
             env=smtune.environment(env), capture_output=True, timeout=100,
             stdin=subprocess.DEVNULL)
     return run
+
+
+@pytest.fixture
+def study(here):
+    with package.Study(FILE) as study:
+        yield study

@@ -2,39 +2,14 @@
 """Ask and tell: Study."""
 
 import os
+import signal
 import threading
 import time
 
 import pytest
 
 import smtune as package
-
-FILE = {
-    "objective": "loss",
-    "parameters": {"x": {"type": "float", "min": 0, "max": 1}},
-    "search": {"method": "tpe", "seed": 1},
-}
-SCHEDULED = {
-    **FILE,
-    "schedule": {"method": "asha", "resource": "epochs", "min": 1, "max": 9,
-                 "eta": 3},
-    "budget": {"trials": 9},
-    "trial": {"command": "x ${{ epochs }}", "checkpoints": True},
-}
-WORKERS = pytest.mark.parametrize("workers", [
-    {}, {"parallel": 3}, {"processes": True}, {"parallel": 3,
-                                               "processes": True}],
-    ids=["here", "threads", "process", "processes"])
-
-
-@pytest.fixture
-def study(here):
-    with package.Study(FILE) as study:
-        yield study
-
-
-def square(trial):
-    return (trial.params["x"] - 0.3) ** 2
+from studies import BOUNDED, FILE, square
 
 
 @pytest.mark.quick
@@ -55,8 +30,9 @@ def test_ask_and_tell(study):
         study.tell(study.ask(), value)
     study.tell(study.ask(), state="failed")
     assert study.best.id == 2
-    with pytest.raises(TypeError, match="a value is a number, not '0.5'"):
-        study.tell(study.ask(), "0.5")
+    for value in ("0.5", {"loss": 1}, {0.5}, [], [None], 1j, object()):
+        with pytest.raises(TypeError, match="a value is a number, or a list"):
+            study.tell(study.ask(), value)
 
 
 def test_the_search_is_that_of_the_program(here, study, write):
@@ -81,6 +57,36 @@ def test_several_objectives_and_constraints(here):
         assert [trial.values for trial in study.front] == [[1, 2], [2, 3]]
         with pytest.raises(package.Error, match="use front"):
             assert study.best
+
+
+def test_a_failure_needs_no_list(here):
+    with package.Study({**FILE, "objective": ["a", "b"]}) as study:
+        study.tell(study.ask(), None)
+        study.tell(study.ask(), state="stopped")
+        assert study.best is None and study.front == []
+
+
+def test_nothing_that_satisfies_the_constraints_has_no_best(here):
+    with package.Study(BOUNDED) as study:
+        study.tell(study.ask(), 0.5, constraints=[1])
+        assert study.best is None and study.front == []
+        study.tell(study.ask(), 0.9, constraints=[0])
+        assert study.best.id == 2
+
+
+@pytest.mark.parametrize("library, words", [
+    ("numpy", ["float32(0.5)", "array(0.5)", "array([0.5])", "float64(0.5)"]),
+    ("torch", ["tensor(0.5)", "tensor([0.5], requires_grad=True)"])])
+def test_numbers_of_libraries_are_values(study, library, words):
+    made = pytest.importorskip(library)
+    for word in words:
+        study.tell(study.ask(), eval(f"made.{word}"))
+        assert study.best.value == 0.5
+    assert study.best.id == 1
+    step = made.ones(1, dtype=made.int64)[0]
+    assert study.observe(study.ask(), step, made.ones(1)[0]) == "continue"
+    with pytest.raises(TypeError, match="a step is a number, not '1'"):
+        study.observe(study.ask(), "1", 0.5)
 
 
 def test_a_wrong_file_is_an_error_at_once(here):
@@ -114,6 +120,101 @@ def test_a_study_that_is_forgotten_ends(here):
     assert process.wait(30) == 0
 
 
+# ---- interrupts ----
+
+def interrupt(study, name, is_late):
+    """Its next call of the method raises KeyboardInterrupt, at its end or in
+    place of the call."""
+    method = getattr(study, name)
+
+    def once(*words):
+        delattr(study, name)
+        if is_late:
+            method(*words)
+        raise KeyboardInterrupt
+    setattr(study, name, once)
+
+
+@pytest.mark.parametrize("name, is_late, next_ids", [
+    ("_send", False, [2, 3]), ("_send", True, [2, 3]), ("_read", True, [3, 4])],
+    ids=["nothing sent", "answer owed", "answer lost"])
+def test_an_interrupt_shifts_no_answer(study, name, is_late, next_ids):
+    first = study.ask()
+    for _ in range(2):
+        interrupt(study, name, is_late)
+        with pytest.raises(KeyboardInterrupt):
+            study.best
+    interrupt(study, name, is_late)
+    with pytest.raises(KeyboardInterrupt):
+        study.ask()
+    study.tell(first, 0.5)
+    assert study.best.id == 1
+    assert [study.ask().id for _ in range(2)] == next_ids
+
+
+def test_an_interrupt_in_a_request_and_in_an_answer(study):
+    study._is_behind = True
+    study._process.stdin.write(b'{"op":"ask","n"')
+    assert study.ask().id == 1
+    study._is_behind = True
+    study._send(b'{"op":"ask"}')
+    study._process.stdout.read(9)
+    assert study.best is None
+    assert study.ask().id == 3
+
+
+def test_interrupts_at_any_time(here, script):
+    """By another signal: pytest has no say in the main thread of a script."""
+    done = script("""
+        import random, signal
+        import smtune
+
+        def interrupt(*_):
+            if is_armed:
+                raise KeyboardInterrupt
+
+        is_armed, count, seen = False, 0, set()
+        signal.signal(signal.SIGALRM, interrupt)
+        with smtune.Study({"objective": "loss", "parameters": {
+                "x": {"type": "float", "min": 0, "max": 1}}}) as study:
+            while count < 200:
+                signal.setitimer(signal.ITIMER_REAL,
+                                 random.uniform(5e-6, 3e-4))
+                trial = None
+                try:
+                    is_armed = True
+                    trial = study.ask()
+                    study.tell(trial, trial.id)
+                    is_armed = False
+                except KeyboardInterrupt:
+                    is_armed = False
+                    count += 1
+                if trial is not None:
+                    assert trial.id not in seen
+                    assert study.why(trial)["id"] == trial.id
+                    seen.add(trial.id)
+            trial = study.ask()
+            assert trial.id not in seen
+            study.tell(trial, 0)
+            assert study.best.id == trial.id
+        """)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_fork_that_stays_does_not_delay_the_end(study, monkeypatch):
+    monkeypatch.setattr("smtune._study._PATIENCE_S", 0.1)
+    ours, theirs = os.pipe()
+    if os.fork() == 0:
+        os.close(theirs)
+        os.read(ours, 1)  # until the test has ended
+        os._exit(0)
+    study.close()
+    assert study._process.returncode == -signal.SIGKILL
+    os.close(theirs)
+    os.close(ours)
+    os.wait()
+
+
 def test_threads_share_a_study(study):
     def work():
         for _ in range(50):
@@ -125,117 +226,6 @@ def test_threads_share_a_study(study):
     for thread in threads:
         thread.join()
     assert study.ask().id == 201
-
-
-# ---- optimize ----
-
-@WORKERS
-def test_optimize_calls_the_function_so_many_times(study, workers):
-    study.optimize(square, 12, **workers)
-    assert study.ask().id == 13
-    assert study.best.value < 0.1
-
-
-def test_a_function_runs_in_a_process_of_its_own(study):
-    here = os.getpid()
-    study.optimize(lambda trial: float(os.getpid() == here), 3, parallel=3,
-                   processes=True)
-    assert [trial.value for trial in study.front] == [0]
-    study.optimize(lambda trial: float(os.getpid() == here), 3, parallel=3)
-    assert study.best.value == 0
-
-
-def test_a_method_to_start_processes(here, script):
-    """Not in this process: one of multiprocessing's own stays with it."""
-    done = script("""
-        import smtune
-
-        def square(trial):
-            return trial.params["x"] ** 2
-
-        if __name__ == "__main__":
-            with smtune.Study({"objective": "loss", "parameters": {
-                    "x": {"type": "float", "min": 0, "max": 1}}}) as study:
-                study.optimize(square, 2, processes="spawn")
-                assert study.best.value == study.best.params["x"] ** 2
-        """)
-    assert done.returncode == 0, done.stderr
-
-
-@WORKERS
-def test_an_exception_ends_the_loop(study, workers):
-    def fail(trial):
-        raise ZeroDivisionError(f"in trial {trial.id}")
-    with pytest.raises(ZeroDivisionError, match="in trial 1") as caught:
-        study.optimize(fail, 9, **workers)
-    if workers:
-        assert "in fail" in str(caught.value.__cause__)
-    assert study.best is None and study.ask().id <= 4
-
-
-@WORKERS
-def test_an_exception_can_be_caught(study, workers):
-    def fail(trial):
-        return 1 / (trial.id % 2)
-    study.optimize(fail, 6, catch=(ZeroDivisionError,), **workers)
-    assert study.best.value == 1 and study.ask().id == 7
-
-
-def test_a_process_that_crashes_fails_its_trial(study):
-    with pytest.raises(package.Error, match="trial 1: .* exit code 3"):
-        study.optimize(lambda trial: os._exit(3), 3, processes=True)
-    study.optimize(lambda trial: os._exit(3), 3, processes=True,
-                   catch=(package.Error,))
-    assert study.ask().id == 5
-
-
-def test_what_cannot_be_sent_is_an_error(study):
-    with pytest.raises(package.Error, match="cannot be sent"):
-        study.optimize(lambda trial: threading.Lock(), 1, processes=True)
-
-    class Local(Exception):
-        pass
-
-    def fail(trial):
-        raise Local("of here")
-    with pytest.raises(package.Error, match="Local: of here"):
-        study.optimize(fail, 1, processes=True)
-
-
-@WORKERS
-def test_a_schedule_decides_how_far_trials_run(here, workers):
-    def train(trial):
-        for epoch in range(1, trial.resource + 1):
-            value = trial.params["x"] + 1 / epoch
-            if trial.observe(epoch, value) != "continue":
-                break
-        return value
-    with package.Study(SCHEDULED) as study:
-        study.optimize(train, 9, **workers)
-        assert study.best.value < 1 + 1 / 9
-        assert study.ask() is None
-        with pytest.raises(package.Error):
-            study.observe(99, 1, 0.5)
-
-
-def test_an_interrupt_ends_the_processes(here, script):
-    done = script("""
-        import os, signal, time
-        import smtune
-
-        def wait(trial):
-            if trial.id == 2:
-                os.kill(os.getppid(), signal.SIGINT)
-            time.sleep(1000)
-
-        with smtune.Study({"objective": "loss", "parameters": {
-                "x": {"type": "float", "min": 0, "max": 1}}}) as study:
-            try:
-                study.optimize(wait, 9, parallel=2, processes=True)
-            except KeyboardInterrupt:
-                print("interrupted")
-        """)
-    assert done.stdout == "interrupted\n", done.stderr
 
 
 def test_the_package_adds_little_to_the_search(here):
