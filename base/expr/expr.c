@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/expr/bounded.h"
 #include "base/expr/function.h"
 #include "base/expr/logic.h"
 #include "base/expr/old_functions.h"
@@ -20,7 +21,8 @@
  * bound parameter, so that one prepared statement without any table serves all
  * evaluations. Behind it the connection itself has nothing to read, refuses
  * by its authorizer whatever is not a function of the list, and runs under
- * limits.
+ * limits. Limits and the handler that counts steps do not see what one function
+ * does; base/expr/bounded.c replaces those that need it.
  */
 
 enum { TEXT_MAX_BYTES = 4096, STEPS_MAX = 100000, BUCKETS = 4096 };
@@ -29,6 +31,7 @@ enum { TEXT_MAX_BYTES = 4096, STEPS_MAX = 100000, BUCKETS = 4096 };
  * share what SQLite makes of it: of 100,000 steps most say much the same. */
 struct statement {
     sqlite3_stmt *handle;
+    struct bounded *bounded; /* of the environment */
     char *sql;
     size_t users;
     struct statement **link; /* what points here */
@@ -37,6 +40,7 @@ struct statement {
 
 struct expr_env {
     sqlite3 *db;
+    struct bounded *bounded;
     struct statement *statements[BUCKETS];
 };
 
@@ -118,15 +122,17 @@ static void compute_flag(sqlite3_context *context, int count,
         sqlite3_result_value(context, arguments[0]);
 }
 
-static int add_functions(sqlite3 *db)
+static int add_functions(const struct expr_env *env)
 {
     const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
 
-    int code = old_functions_add(db, sqlite3_libversion_number());
+    int code = old_functions_add(env->db, sqlite3_libversion_number());
 
     if (code == SQLITE_OK)
-        code = sqlite3_create_function_v2(db, "flag", 2, flags, NULL,
+        code = sqlite3_create_function_v2(env->db, "flag", 2, flags, NULL,
                                           compute_flag, NULL, NULL, NULL);
+    if (code == SQLITE_OK)
+        code = bounded_add(env->bounded, env->db);
     return code;
 }
 
@@ -137,11 +143,12 @@ struct expr_env *expr_env_create(struct err *err)
     struct expr_env *env = mem_zero(sizeof(*env));
     int rc = sqlite3_open_v2(":memory:", &env->db, flags, NULL);
 
+    env->bounded = bounded_create();
     for (size_t i = 0; rc == SQLITE_OK && i < ARRAY_LEN(settings); i++)
         rc = sqlite3_db_config(env->db, settings[i].option, settings[i].value,
                                NULL);
     if (rc == SQLITE_OK)
-        rc = add_functions(env->db);
+        rc = add_functions(env);
     if (rc == SQLITE_OK)
         rc = sqlite3_set_authorizer(env->db, authorize, NULL);
     if (rc != SQLITE_OK) {
@@ -161,6 +168,7 @@ void expr_env_destroy(struct expr_env *env)
     if (env == NULL)
         return;
     sqlite3_close(env->db);
+    bounded_destroy(env->bounded);
     free(env);
 }
 
@@ -211,10 +219,12 @@ static struct statement *prepare(struct expr_env *env, const char *text,
                            SQLITE_PREPARE_PERSISTENT, &handle,
                            NULL) == SQLITE_OK)
         statement = add_statement(bucket, wanted, handle);
-    if (statement != NULL)
+    if (statement != NULL) {
+        statement->bounded = env->bounded;
         statement->users++;
-    else
+    } else {
         explain(env, text, sql, err);
+    }
     return statement;
 }
 
@@ -371,6 +381,7 @@ int expr_eval(struct expr *expr, const struct value *values,
         rc = bind(statement, (int)i + 1, &values[expr->columns[i]]);
     /* the handler counts the steps of all evaluations since the last reset */
     sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1);
+    bounded_begin(expr->statement->bounded);
     if (rc == SQLITE_OK)
         rc = sqlite3_step(statement);
     if (rc == SQLITE_ROW)

@@ -396,9 +396,10 @@ static void test_expr__large_results_never_come_about(void **state)
     static const struct {
         const char *text, *expected[2];
     } cases[] = {
-        {"printf('%1000000000d', 1)", {"null", "too big"}},
-        {"format('%.1000000000f', 1)", {"null", "too big"}},
-        {"printf('%*d', 2000000000, 1)", {"null", "too big"}},
+        {"printf('%16384d%d', 1, 1)", {"null", "too big"}},
+        {"printf('%1000000000d', 1)", {"add up to more than 16384"}},
+        {"format('%.1000000000f', 1)", {"add up to more than 16384"}},
+        {"printf('%*d', 2000000000, 1)", {"add up to more than 16384"}},
         {"replace(printf('%9999d', 1), ' ', 'aaaaaaaaaaaaaaaa')", {"too big"}},
         {"hex(hex(printf('%9999d', 1)))", {"too big"}},
         {"'a' like printf('%999d', 1)", {"pattern too complex"}},
