@@ -13,9 +13,10 @@
  * follow YAML 1.2's core schema (so `no` and `1:30` are text, 0o17 is a
  * number). Refused, each with its place: duplicate keys (both places named),
  * more than one document, an empty one, depth over 64, more than 32 MiB, more
- * than 4,000,000 nodes with aliases expanded, merge keys (`<<`), custom tags,
- * keys that are not scalars, bytes that are not UTF-8 text. A byte order mark
- * is skipped. A conf_doc owns all its nodes; a node of an alias is shared.
+ * than 4,000,000 nodes with aliases expanded, more than 100,000 scalars in one
+ * list, merge keys (`<<`), custom tags, keys that are not scalars, bytes that
+ * are not UTF-8 text. A byte order mark is skipped. A conf_doc owns all its
+ * nodes; a node of an alias is shared.
  */
 
 enum conf_type {
@@ -31,7 +32,8 @@ enum conf_type {
 enum {
     CONF_MAX_BYTES = 32 << 20,
     CONF_MAX_DEPTH = 64,
-    CONF_MAX_NODES = 4000000
+    CONF_MAX_NODES = 4000000,
+    CONF_MAX_SCALARS = 100000 /* of one list; its lists and maps do not count */
 };
 
 struct conf_node {

@@ -208,10 +208,25 @@ static void take_in(struct conf_cell *parent, const struct conf_cell *child)
         parent->height = child->height + 1;
 }
 
+static bool is_scalar(const struct conf_node *node)
+{
+    return node->type != CONF_LIST && node->type != CONF_MAP;
+}
+
+/* Millions of values would be read for seconds, and no search uses them. */
+static int check_scalars(struct reader *r, size_t count,
+                         const struct conf_node *last)
+{
+    if (count <= CONF_MAX_SCALARS)
+        return 0;
+    return diags_add(r->diags, last->place, NULL,
+                     "the list has more than %d values", CONF_MAX_SCALARS);
+}
+
 static struct conf_cell *read_list(struct reader *r, const yaml_event_t *start,
                                    int depth)
 {
-    size_t capacity = 0;
+    size_t capacity = 0, scalars = 0;
     struct conf_cell *cell, *item;
     struct conf_node *node;
     bool end;
@@ -223,6 +238,9 @@ static struct conf_cell *read_list(struct reader *r, const yaml_event_t *start,
         return NULL;
     node = &cell->node;
     while ((item = read_next(r, YAML_SEQUENCE_END_EVENT, depth + 1, &end))) {
+        scalars += is_scalar(&item->node);
+        if (check_scalars(r, scalars, &item->node) != 0)
+            return NULL;
         node->items = mem_grow(node->items, node->count, &capacity,
                                sizeof(struct conf_node *));
         node->items[node->count++] = &item->node;
@@ -234,7 +252,7 @@ static struct conf_cell *read_list(struct reader *r, const yaml_event_t *start,
 
 static int check_key(struct reader *r, const struct conf_node *key)
 {
-    if (key->type == CONF_LIST || key->type == CONF_MAP)
+    if (!is_scalar(key))
         return diags_add(r->diags, key->place, NULL,
                          "type mismatch: a key must be a word, not %s",
                          conf_type_name(key->type));

@@ -6,11 +6,14 @@
 #include "base/conf/conf_impl.h"
 
 /* What kind of file a text is, from libyaml's events alone: reading ends at the
- * key that is looked for, and nothing is kept. */
+ * key that is looked for, or at what conf_parse() refuses, and nothing is kept.
+ */
 
 struct peek {
     const char *key;
     int depth;
+    size_t scalars[CONF_MAX_DEPTH + 2]; /* of the list at each depth */
+    bool is_list[CONF_MAX_DEPTH + 2];
     bool is_map; /* the document is a map of keys */
     bool is_key; /* at depth 1, a key comes next */
     bool found;
@@ -22,6 +25,8 @@ static void begin(struct peek *p, bool is_map)
         p->is_map = is_map;
         p->is_key = true;
     }
+    p->is_list[p->depth] = !is_map;
+    p->scalars[p->depth] = 0;
 }
 
 /* A node at the top level is over. */
@@ -37,6 +42,7 @@ static void take_scalar(struct peek *p, const yaml_event_t *event)
 
     if (p->depth == 1 && p->is_key && strcmp(text, p->key) == 0)
         p->found = true;
+    p->scalars[p->depth] += p->is_list[p->depth];
     end_node(p);
 }
 
@@ -55,7 +61,8 @@ static bool take_event(struct peek *p, const yaml_event_t *event)
         return p->depth > 0;
     case YAML_SCALAR_EVENT:
         take_scalar(p, event);
-        return p->is_map && !p->found;
+        return p->is_map && !p->found &&
+               p->scalars[p->depth] <= CONF_MAX_SCALARS;
     case YAML_ALIAS_EVENT:
         end_node(p);
         return true;

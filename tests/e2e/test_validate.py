@@ -345,6 +345,41 @@ def test_colours_on_a_terminal_alone(smtune, write):
     assert "\x1b" not in smtune("validate", "bad.yaml").stderr
 
 
+def test_two_million_values_are_refused_at_once(smtune, write):
+    values = ", ".join(map(str, range(2_000_000)))
+    write("many.yaml", f"""\
+version: 1
+parameters:
+  x: {{type: categorical, values: [{values}]}}
+objective: loss
+trial: {{command: "./train ${{{{ x }}}}"}}
+""")
+    result = smtune("validate", "many.yaml", timeout=10)
+    assert result.returncode == 3
+    assert re.match(r"many.yaml:3:\d+: error: the list has more than 100000 "
+                    r"values\n", result.stderr)
+    assert len(result.stderr) < 1000
+
+
+def test_an_expression_cannot_run_for_seconds(smtune, write):
+    """It is refused in the trial that needs it, and named."""
+    write("wide.yaml", """\
+        version: 1
+        objective: loss
+        name: exp
+        parameters: {x: {type: int, min: 1, max: 2}}
+        constraints: ["printf('%.2147483647c', 'x') != 'x'"]
+        budget: {trials: 1}
+        trial:
+          command: ["echo", "${{ printf('%.2147483647c', 'x') }}"]
+        """)
+    result = smtune("validate", "wide.yaml", timeout=10)
+    assert result.returncode in (0, 3)
+    result = smtune("plan", "wide.yaml", timeout=10)
+    assert ("the widths and precisions of a format add up to more than 16384"
+            in result.stdout + result.stderr)
+
+
 def test_hostile_files_are_refused_at_once(smtune, write):
     bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
         f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n"

@@ -146,7 +146,7 @@ static const struct schema_key param_keys[] = {
                "numbers, texts, true, false, null, lists and maps. A list "
                "or a map is JSON in a command and in `env`; null is "
                "nothing there, as in an inactive parameter, and null in "
-               "JSON.",
+               "JSON. At most 100,000.",
         .example = "[sgd, adam]",
     },
     {

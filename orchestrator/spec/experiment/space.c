@@ -206,16 +206,37 @@ static enum param_scale read_scale(const struct conf_node *node)
     return (enum param_scale)scale;
 }
 
-/* The second of two values that print alike, or the list itself. */
+struct listed {
+    const char *text;
+    size_t index;
+};
+
+static int compare_listed(const void *a, const void *b)
+{
+    const struct listed *left = a, *right = b;
+    int order = strcmp(left->text, right->text);
+
+    return order != 0
+               ? order
+               : (left->index > right->index) - (left->index < right->index);
+}
+
+/* The second of the first two values that print alike, or the list itself. */
 static const struct conf_node *find_repeated(const struct conf_node *values)
 {
-    for (size_t i = 1; i < values->count; i++)
-        for (size_t k = 0; k < i; k++)
-            if (values->items[i]->text != NULL &&
-                values->items[k]->text != NULL &&
-                strcmp(values->items[i]->text, values->items[k]->text) == 0)
-                return values->items[i];
-    return values;
+    struct listed *texts = mem_array(values->count, sizeof(*texts));
+    size_t count = 0, found = values->count;
+
+    for (size_t i = 0; i < values->count; i++)
+        if (values->items[i]->text != NULL)
+            texts[count++] = (struct listed){values->items[i]->text, i};
+    qsort(texts, count, sizeof(*texts), compare_listed);
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(texts[i - 1].text, texts[i].text) == 0 &&
+            texts[i].index < found)
+            found = texts[i].index;
+    free(texts);
+    return found < values->count ? values->items[found] : values;
 }
 
 /* Where to point at for what param_check says: the key that the most telling of

@@ -228,6 +228,34 @@ static void test_conf_refusals__nodes_are_bounded(void **state)
     buf_clear(&text);
 }
 
+/* Two millions of them end at the first that is too many, in any reading. */
+static void test_conf_refusals__values_of_a_list_are_bounded(void **state)
+{
+    int64_t start = clock_monotonic_ms();
+    struct buf text = BUF_INIT;
+    char expected[64];
+    size_t before;
+
+    (void)state;
+    buf_add_string(&text, "a:\n  b: [");
+    repeat(&text, "[],", 3);
+    repeat(&text, "1,", CONF_MAX_SCALARS);
+    before = text.length;
+    repeat(&text, "1,", 2000000 - CONF_MAX_SCALARS);
+    buf_add_string(&text, "1]\nsteps: 1\n");
+    snprintf(expected, sizeof(expected),
+             "2:%zu the list has more than 100000 values",
+             before - strlen("a:\n") + 1);
+    expect_refusal(text.data, text.length, expected);
+    assert_false(conf_has_key(text.data, text.length, "steps"));
+    assert_true(clock_monotonic_ms() - start < 5000);
+    buf_truncate(&text, before);
+    buf_add_string(&text, "]\nsteps: 1\n");
+    conf_destroy(parse_bytes(text.data, text.length));
+    assert_true(conf_has_key(text.data, text.length, "steps"));
+    buf_clear(&text);
+}
+
 static void test_conf_refusals__size_is_bounded(void **state)
 {
     struct buf text = BUF_INIT;
@@ -253,6 +281,7 @@ int main(void)
         cmocka_unit_test(test_conf_refusals__depth_counts_through_aliases),
         cmocka_unit_test(test_conf_refusals__expansion_of_aliases_is_bounded),
         cmocka_unit_test(test_conf_refusals__nodes_are_bounded),
+        cmocka_unit_test(test_conf_refusals__values_of_a_list_are_bounded),
         cmocka_unit_test(test_conf_refusals__size_is_bounded),
     };
 
