@@ -25,7 +25,7 @@
 #include "base/mem.h"
 
 enum {
-    WORK_MAX = 8000000, /* characters compared in an evaluation: some 20 ms */
+    WORK_MAX = 2000000, /* characters compared in an evaluation: some 5 ms */
     WIDTH_MAX = 16384,  /* of all widths and precisions of a format */
     NUMBER_BYTES = 32,  /* of a number, as text */
     AT_ONCE = 16,       /* bytes that memcmp() compares in one step */
