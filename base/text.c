@@ -139,6 +139,50 @@ size_t text_next_rune(const char *text, size_t length, uint32_t *rune)
     return bytes;
 }
 
+size_t text_put_rune(uint32_t rune, char out[4])
+{
+    static const unsigned char first_bits[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    size_t length = rune < 0x80 ? 1 : rune < 0x800 ? 2 : rune < 0x10000 ? 3 : 4;
+
+    for (size_t i = length; i-- > 1; rune >>= 6)
+        out[i] = (char)(0x80 | (rune & 0x3f));
+    out[0] = (char)(first_bits[length] | rune);
+    return length;
+}
+
+/* Of "\u" and four hexadecimal digits; false: it is something else. */
+static bool read_unit(const char *text, size_t length, uint32_t *unit)
+{
+    if (length < 6 || text[0] != '\\' || text[1] != 'u')
+        return false;
+    *unit = 0;
+    for (size_t i = 2; i < 6; i++) {
+        unsigned char c = (unsigned char)text[i];
+
+        if (!isxdigit(c))
+            return false;
+        *unit = *unit << 4 |
+                (uint32_t)(isdigit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
+    }
+    return true;
+}
+
+size_t text_escaped_rune(const char *text, size_t length, uint32_t *rune)
+{
+    uint32_t high, low;
+
+    if (!read_unit(text, length, &high))
+        return 0;
+    *rune = high;
+    if (high < 0xd800 || high > 0xdfff)
+        return 6;
+    if (high > 0xdbff || !read_unit(text + 6, length - 6, &low) ||
+        low < 0xdc00 || low > 0xdfff)
+        return 0;
+    *rune = 0x10000 + ((high - 0xd800) << 10 | (low - 0xdc00));
+    return 12;
+}
+
 const char *text_skip_runes(const char *text, int count)
 {
     for (; count > 0 && *text != '\0'; count--) {

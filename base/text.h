@@ -29,6 +29,16 @@ int text_unknown(const char *what, const char *word, const char *const *words,
  */
 size_t text_next_rune(const char *text, size_t length, uint32_t *rune);
 
+/* Writes the character in UTF-8; its length in bytes. */
+size_t text_put_rune(uint32_t rune, char out[4]);
+
+/*
+ * The length in bytes of the escape of JSON that begins at text, "\u00e9" or
+ * the two of a surrogate pair, "\ud83d\ude00", and in *rune the character that
+ * it is for; 0: none begins there, or half of a pair, which is no character.
+ */
+size_t text_escaped_rune(const char *text, size_t length, uint32_t *rune);
+
 /* Behind so many characters of UTF-8 text, or at its end. */
 const char *text_skip_runes(const char *text, int count);
 

@@ -4,6 +4,8 @@
 
 #include "base/conf/conf.h"
 
+struct buf;
+
 /* What the files of base/conf/ share; nobody else includes it. */
 
 /* A node and what bounds the aliases that lead to it. */
@@ -38,6 +40,15 @@ int conf_check_text(const char *text, size_t length, struct diags *diags);
 
 /* Moves behind a byte order mark that a text may begin with. */
 void conf_skip_mark(const char **text, size_t *length);
+
+/* Appends a text in which the surrogate pairs of JSON's escapes are hidden from
+ * libyaml; false, and nothing: it has none. */
+bool conf_hide_pairs(const char *text, size_t length, struct buf *out);
+
+/* Appends a scalar of such a text: the characters in place of the pairs, or
+ * (not is_escaped: it is not in double quotes) the pairs as they were. */
+void conf_show_pairs(const char *text, size_t length, bool is_escaped,
+                     struct buf *out);
 
 /* Where in a text the character `column` of line `line` (both 1-based) stands,
  * or the text's end. */

@@ -4,6 +4,7 @@
 
 #include <yaml.h>
 
+#include "base/buf.h"
 #include "base/conf/conf_impl.h"
 #include "base/mem.h"
 
@@ -26,6 +27,7 @@ struct reader {
     struct conf_doc *doc;
     struct diags *diags;
     bool failed;
+    bool hides_pairs; /* the text that libyaml reads */
     size_t expanded;
     struct anchor *anchors;
     size_t anchor_count, anchor_capacity;
@@ -155,12 +157,31 @@ static int check_tag(struct reader *r, const yaml_event_t *event,
                      "tags such as '%s' are not supported", text);
 }
 
+static void resolve_scalar(const struct reader *r, const yaml_event_t *event,
+                           struct conf_cell *cell)
+{
+    const char *text = (const char *)event->data.scalar.value;
+    size_t length = event->data.scalar.length;
+    yaml_scalar_style_t style = event->data.scalar.style;
+    bool is_text =
+        style != YAML_PLAIN_SCALAR_STYLE || event->data.scalar.tag != NULL;
+    struct buf shown = BUF_INIT;
+
+    if (r->hides_pairs) {
+        conf_show_pairs(text, length, style == YAML_DOUBLE_QUOTED_SCALAR_STYLE,
+                        &shown);
+        text = buf_text(&shown);
+        length = shown.length;
+    }
+    conf_resolve_scalar(cell, text, length, is_text);
+    buf_clear(&shown);
+}
+
 static struct conf_cell *read_scalar(struct reader *r,
                                      const yaml_event_t *event)
 {
     const char *text = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
-    bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     struct conf_cell *cell;
 
     if (check_tag(r, event, event->data.scalar.tag, YAML_STR_TAG) != 0)
@@ -173,9 +194,8 @@ static struct conf_cell *read_scalar(struct reader *r,
     cell = begin_cell(r, CONF_TEXT, event, event->data.scalar.anchor);
     if (cell == NULL)
         return NULL;
-    cell->node.quoted = !plain;
-    conf_resolve_scalar(cell, text, length,
-                        !plain || event->data.scalar.tag != NULL);
+    cell->node.quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+    resolve_scalar(r, event, cell);
     cell->complete = true;
     return cell;
 }
@@ -391,6 +411,7 @@ struct conf_doc *conf_parse(const char *text, size_t length,
                             struct diags *diags)
 {
     struct reader r = {.diags = diags};
+    struct buf hidden = BUF_INIT;
     int rc;
 
     conf_skip_mark(&text, &length);
@@ -406,10 +427,16 @@ struct conf_doc *conf_parse(const char *text, size_t length,
         return NULL;
     }
     yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&r.parser,
-                                 (const unsigned char *)r.doc->source, length);
+    r.hides_pairs = conf_hide_pairs(text, length, &hidden);
+    if (r.hides_pairs) {
+        text = buf_text(&hidden);
+        length = hidden.length;
+    }
+    yaml_parser_set_input_string(&r.parser, (const unsigned char *)text,
+                                 length);
     rc = read_file(&r);
     yaml_parser_delete(&r.parser);
+    buf_clear(&hidden);
     for (size_t i = 0; i < r.anchor_count; i++)
         free(r.anchors[i].name);
     free(r.anchors);

@@ -3,6 +3,7 @@
 
 #include <yaml.h>
 
+#include "base/buf.h"
 #include "base/conf/conf_impl.h"
 
 /* What kind of file a text is, from libyaml's events alone: reading ends at the
@@ -77,12 +78,17 @@ bool conf_has_key(const char *text, size_t length, const char *key)
 {
     struct peek p = {.key = key};
     yaml_parser_t parser;
+    struct buf hidden = BUF_INIT;
     yaml_event_t event;
     bool goes_on = true;
 
     if (length > CONF_MAX_BYTES || !yaml_parser_initialize(&parser))
         return false;
     conf_skip_mark(&text, &length);
+    if (conf_hide_pairs(text, length, &hidden)) {
+        text = buf_text(&hidden);
+        length = hidden.length;
+    }
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
     while (goes_on && yaml_parser_parse(&parser, &event)) {
@@ -90,5 +96,6 @@ bool conf_has_key(const char *text, size_t length, const char *key)
         yaml_event_delete(&event);
     }
     yaml_parser_delete(&parser);
+    buf_clear(&hidden);
     return p.found;
 }

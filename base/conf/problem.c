@@ -27,6 +27,9 @@ static const struct problem problems[] = {
     {"did not find expected ',' or ']'", "expected ',' or ']'", NULL},
     {"did not find expected ',' or '}'", "expected ',' or '}'", NULL},
     {"found undefined tag handle", "custom tags are not supported", NULL},
+    {"found invalid Unicode character escape code",
+     "an escape that is no character",
+     "half of a surrogate pair, or beyond \\U0010ffff"},
 };
 
 /* Whether only white space with a tab in it stands before the place. */

@@ -7,6 +7,7 @@
 
 #include "base/metrics/name.h"
 #include "base/metrics/number.h"
+#include "base/text.h"
 
 /*
  * Lines that are one JSON object, read without making values of it: most lines
@@ -20,7 +21,7 @@ enum { DEPTH_MAX = 8 };
 struct scanner {
     const char *end;
     struct metric_pairs *pairs;
-    char path[METRIC_NAME_MAX + 2]; /* of the object that is read */
+    char path[METRIC_NAME_MAX + 4]; /* of the object that is read */
 };
 
 /* Behind the string that starts at `at`, or NULL. */
@@ -97,55 +98,15 @@ static const char *plain_value(const char *at, const char *end, bool *number,
 
 /* ---- names ---- */
 
-static int hex_digit(char c)
-{
-    if (metric_is_digit(c))
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* The code point of four hexadecimal digits at `at`, or -1. */
-static int32_t hex_point(const char *at, const char *end)
-{
-    int32_t point = 0;
-
-    if (end - at < 4)
-        return -1;
-    for (int i = 0; i < 4; i++) {
-        int digit = hex_digit(at[i]);
-
-        if (digit < 0)
-            return -1;
-        point = point << 4 | digit;
-    }
-    return point;
-}
-
-static size_t put_utf8(int32_t point, char *out)
-{
-    if (point < 0x80) {
-        out[0] = (char)point;
-        return 1;
-    }
-    if (point < 0x800) {
-        out[0] = (char)(0xc0 | point >> 6);
-        out[1] = (char)(0x80 | (point & 0x3f));
-        return 2;
-    }
-    out[0] = (char)(0xe0 | point >> 12);
-    out[1] = (char)(0x80 | (point >> 6 & 0x3f));
-    out[2] = (char)(0x80 | (point & 0x3f));
-    return 3;
-}
-
 /* Appends the key [at, end) to the path without its escapes. Its new length;
- * 0: it is too long, or has an escape that no name has. */
+ * 0: it is too long, or has an escape that no name has, such as half of a
+ * surrogate pair. */
 static size_t add_key(char *path, size_t length, const char *at,
                       const char *end)
 {
     while (at < end) {
-        int32_t point;
+        uint32_t rune;
+        size_t taken;
 
         if (length + 3 > METRIC_NAME_MAX + 1)
             return 0;
@@ -158,11 +119,11 @@ static size_t add_key(char *path, size_t length, const char *at,
             at += 2;
             continue;
         }
-        point = at[1] == 'u' ? hex_point(at + 2, end) : -1;
-        if (point < 0x20 || (point >= 0xd800 && point < 0xe000))
+        taken = text_escaped_rune(at, (size_t)(end - at), &rune);
+        if (taken == 0 || rune < 0x20)
             return 0;
-        length += put_utf8(point, path + length);
-        at += 6;
+        length += text_put_rune(rune, path + length);
+        at += taken;
     }
     path[length] = '\0';
     return length;

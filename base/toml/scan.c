@@ -155,15 +155,10 @@ static int add_rune(const struct toml_scan *scan, size_t at, uint32_t rune,
                     struct buf *out)
 {
     char bytes[4];
-    size_t length = rune < 0x80 ? 1 : rune < 0x800 ? 2 : rune < 0x10000 ? 3 : 4;
-    static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
 
     if (rune > 0x10ffff || (rune >= 0xd800 && rune <= 0xdfff))
         return toml_refuse(scan, at, "invalid escape: no such character");
-    for (size_t i = length; i-- > 1; rune >>= 6)
-        bytes[i] = (char)(0x80 | (rune & 0x3f));
-    bytes[0] = (char)(first[length] | rune);
-    buf_add(out, bytes, length);
+    buf_add(out, bytes, text_put_rune(rune, bytes));
     return 0;
 }
 

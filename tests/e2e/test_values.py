@@ -419,3 +419,48 @@ def test_what_a_tree_cannot_take_is_an_error(smtune, write, base, key,
     result = smtune("run", "e.yaml")
     assert result.returncode != 0
     assert message in result.stderr
+
+
+def test_json_with_surrogate_pairs_is_read_everywhere(smtune, write):
+    """As Python's json.dumps() writes it: files, --set, metrics, outputs."""
+    face = "\U0001f600"
+    write("train.py", f"""\
+import json, sys
+print("ARGV", json.dumps(sys.argv[1:]))
+print(json.dumps({{"loss": 1, "{face}": 2}}))
+""")
+    file = {"version": 1, "name": "j", "objective": "loss",
+            "parameters": {"mood": {"type": "categorical",
+                                    "values": [face, face + "b"]},
+                           "k": "old"},
+            "search": "grid", "budget": {"parallel": 1},
+            "trial": {"command": ["python3", "train.py", "${{ mood }}",
+                                  "${{ k }}"]}}
+    text = json.dumps(file)
+    assert "\\ud83d\\ude00" in text
+    write("j.json", text)
+    smtune.ok("run", "j.json", "-q", "--set",
+              f"parameters.k={json.dumps(face)}")
+    rows = smtune.json("trials", "j")
+    assert sorted(row["params"]["mood"] for row in rows) == [face, face + "b"]
+    for row in rows:
+        assert row["params"]["k"] == face
+        assert row["metrics"][face] == 2
+        assert told(smtune, "j", row["id"])["argv"] == [
+            row["params"]["mood"], face]
+    write("w.json", json.dumps({
+        "version": 1, "name": "w", "parameters": {"p": face}, "steps": {
+            "make": {"command": ["sh", "-c", 'echo "$1" >"$SMTUNE_OUTPUTS"',
+                                 "sh", json.dumps({"mood": face})],
+                     "outputs": {"mood": None}},
+            "use": {"needs": "make", "command": "echo ${{ make.mood }} ${{ p }}"}}}))
+    smtune.ok("run", "w.json", "-q")
+    assert smtune.ok("logs", "w", "use") == f"{face} {face}\n"
+
+
+def test_half_of_a_surrogate_pair_is_an_error(smtune, write):
+    write("half.json", '{"version": 1, "name": "\\ud83d"}')
+    result = smtune("validate", "half.json")
+    assert result.returncode == 3
+    assert "half.json:1:27: error: an escape that is no character" in \
+        result.stderr

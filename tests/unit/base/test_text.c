@@ -63,6 +63,59 @@ static void test_text__next_rune_refuses_bad_utf8(void **state)
     assert_int_equal(text_next_rune("\xc3q", 2, NULL), 0);
 }
 
+static void test_text__put_rune_is_the_other_way(void **state)
+{
+    static const uint32_t runes[] = {'a',    0x7f,    0x80,    0x7ff,   0x800,
+                                     0xffff, 0x10000, 0x1f600, 0x10ffff};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(runes); i++) {
+        char bytes[4];
+        uint32_t rune = 0;
+        size_t length = text_put_rune(runes[i], bytes);
+
+        assert_int_equal(text_next_rune(bytes, length, &rune), length);
+        assert_int_equal(rune, runes[i]);
+    }
+}
+
+static void test_text__escapes_of_json_are_characters(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t length;
+        uint32_t rune;
+    } cases[] = {
+        {"\\u0041b", 6, 'A'},
+        {"\\u00E9", 6, 0xe9},
+        {"\\uffff", 6, 0xffff},
+        {"\\ud83d\\ude00x", 12, 0x1f600},
+        {"\\uDBFF\\uDFFF", 12, 0x10ffff},
+        {"\\ud800\\udc00", 12, 0x10000},
+        {"\\ud83d", 0, 0},
+        {"\\ud83d\\ud83d", 0, 0},
+        {"\\ud83d\\u0041", 0, 0},
+        {"\\ud83d\\ue000", 0, 0},
+        {"\\ud83d-ude00", 0, 0},
+        {"\\ude00\\ud83d", 0, 0},
+        {"\\u004", 0, 0},
+        {"\\u004g", 0, 0},
+        {"\\n0041 ", 0, 0},
+        {"u0041  ", 0, 0},
+        {"", 0, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *text = cases[i].text;
+        uint32_t rune = 0;
+        size_t length = text_escaped_rune(text, strlen(text), &rune);
+
+        if (length != cases[i].length || (length > 0 && rune != cases[i].rune))
+            fail_msg("'%s': %zu bytes, U+%04X", text, length, (unsigned)rune);
+    }
+}
+
 static void test_text__columns_are_those_of_a_terminal(void **state)
 {
     (void)state;
@@ -243,6 +296,8 @@ int main(void)
         cmocka_unit_test(test_text__nearest_finds_slips),
         cmocka_unit_test(test_text__nearest_knows_when_nothing_is_near),
         cmocka_unit_test(test_text__next_rune_refuses_bad_utf8),
+        cmocka_unit_test(test_text__put_rune_is_the_other_way),
+        cmocka_unit_test(test_text__escapes_of_json_are_characters),
         cmocka_unit_test(test_text__columns_are_those_of_a_terminal),
         cmocka_unit_test(test_text__escape_shows_what_a_terminal_would_obey),
         cmocka_unit_test(test_text__names),

@@ -154,6 +154,51 @@ static void test_conf__takes_windows_files(void **state)
     conf_destroy(doc);
 }
 
+/* JSON writes a character beyond U+FFFF as two escapes, which in any other
+ * kind of text are no escapes. */
+static void test_conf__surrogate_pairs_are_characters_in_double_quotes(
+    void **state)
+{
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        {"\"\\ud83d\\ude00\"", "\xf0\x9f\x98\x80"},
+        {"\"a\\uD83D\\uDE00b\\u00e9\\ud83d\\ude01\"",
+         "a\xf0\x9f\x98\x80"
+         "b\xc3\xa9\xf0\x9f\x98\x81"},
+        {"\"\\\\\\ud83d\\ude00\"", "\\\xf0\x9f\x98\x80"},
+        {"\"\\\\ud83d\\\\ude00 \\ud83d\\ude00\"",
+         "\\ud83d\\ude00 \xf0\x9f\x98\x80"},
+        {"'\\ud83d\\ude00'", "\\ud83d\\ude00"},
+        {"\\ud83d\\ude00 plain", "\\ud83d\\ude00 plain"},
+        {"|-\n  \\ud83d\\ude00\n  b", "\\ud83d\\ude00\nb"},
+        {"\"\\U0010ffff \\ud83d\\ude00\"", "\xf4\x8f\xbf\xbf \xf0\x9f\x98\x80"},
+        {"\"\\U0010ffff\\U0010ffff\\U0010ffff00000000\\U0010ffff "
+         "\\ud83d\\ude00\"",
+         "\xf4\x8f\xbf\xbf\xf4\x8f\xbf\xbf\xf4\x8f\xbf\xbf"
+         "00000000\xf4\x8f\xbf\xbf \xf0\x9f\x98\x80"},
+        {"\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf"},
+    };
+    static const char json[] = "{\"\\ud83d\\ude00\": [\"\\ud83d\\ude00\", "
+                               "tail],\n \"steps\": 1}";
+    struct conf_doc *doc;
+    const struct conf_node *root;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        doc = parse(cases[i].text);
+        assert_string_equal(conf_root(doc)->text, cases[i].expected);
+        conf_destroy(doc);
+    }
+    doc = parse(json);
+    root = conf_root(doc);
+    assert_string_equal(root->keys[0]->text, "\xf0\x9f\x98\x80");
+    assert_int_equal(root->items[0]->items[1]->place.column, 35);
+    assert_string_equal(conf_source(doc), json);
+    conf_destroy(doc);
+    assert_true(conf_has_key(json, strlen(json), "steps"));
+}
+
 static void test_conf__has_a_key_in_its_outermost_map(void **state)
 {
     static const struct {
@@ -286,6 +331,8 @@ int main(void)
         cmocka_unit_test(test_conf__a_merge_key_in_quotes_is_a_word),
         cmocka_unit_test(test_conf__aliases_share_nodes),
         cmocka_unit_test(test_conf__takes_windows_files),
+        cmocka_unit_test(
+            test_conf__surrogate_pairs_are_characters_in_double_quotes),
         cmocka_unit_test(test_conf__has_a_key_in_its_outermost_map),
         cmocka_unit_test(test_conf__loads_a_file),
         cmocka_unit_test(test_conf__load_tells_missing_files),

@@ -63,6 +63,14 @@ static void test_conf_refusals__say_what_and_where(void **state)
          "1:6 a template inside { } or [ ] needs quotes (put the text in "
          "quotes: \"... ${{ }}\")"},
         {"a: [1 }\n", "1:7 expected ',' or ']'"},
+        {"a: \"\\ud83d\"\n", "1:7 an escape that is no character (half of a "
+                             "surrogate pair, or beyond \\U0010ffff)"},
+        {"a: \"\\ude00\\ud83d\\ude00\"\n",
+         "1:7 an escape that is no character (half of a surrogate pair, or "
+         "beyond \\U0010ffff)"},
+        {"# \xf4\x8f\xbf\xbf\na: \"\\ud83d\\ude00\"\n",
+         "2:7 an escape that is no character (half of a surrogate pair, or "
+         "beyond \\U0010ffff)"},
         {"a: 'x\n",
          "2:1 the file ends inside quotes (of the text that starts in line "
          "1)"},
