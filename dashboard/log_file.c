@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Opening an attempt's log for a browser. A trial can write anything into its
- * folder, also a link to a file that only the owner of the dashboard may read.
+ * Opening an attempt's log for a browser or a terminal. A trial can write
+ * anything into its folder, also a link to a file that only the owner of the
+ * dashboard may read.
  *
  * So every part of the path below the folder of runs is opened by itself,
  * relative to the one before, without following links (O_NOFOLLOW). A path that
@@ -128,7 +129,9 @@ static bool is_regular(int fd)
 static int refuse(const char *directory, struct err *err)
 {
     return err_set(err, ERR_NOT_FOUND,
-                   "the log in '%s' is not a file of this store", directory);
+                   "the log in '%s' is a link or no regular file; smtune does "
+                   "not open it",
+                   directory);
 }
 
 static int explain(const char *directory, struct err *err)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -10,12 +9,12 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/fs.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
 #include "cli/show/jobs/run_jobs.h"
 #include "cli/show/run/attempt_place.h"
 #include "cli/show/run/run_view.h"
+#include "dashboard/log_file.h"
 
 /*
  * A trial's logs, byte for byte. Following one means to look every tenth of a
@@ -42,7 +41,7 @@ static const struct opt opts[] = {
 
 struct attempt {
     int64_t number;
-    char *log; /* its path */
+    char *directory; /* in the store's */
     bool ended;
 };
 
@@ -59,27 +58,21 @@ struct attempts {
 static int keep_attempt(void *user, const struct attempt_row *row)
 {
     struct attempts *attempts = user;
-    const char *store = store_directory(attempts->view->store);
-    char *log;
 
     if (attempts->wanted != 0 && attempts->wanted != row->number)
         return 0;
-    if (attempts->rank == 0)
-        log = mem_printf("%s/%s/log", store, row->directory);
-    else
-        log = mem_printf("%s/%s/rank-%" PRId64 ".log", store, row->directory,
-                         attempts->rank);
     attempts->items = mem_grow(attempts->items, attempts->count,
                                &attempts->capacity, sizeof(*attempts->items));
     attempts->items[attempts->count++] =
-        (struct attempt){row->number, log, strcmp(row->state, "ended") == 0};
+        (struct attempt){row->number, mem_copy_string(row->directory),
+                         strcmp(row->state, "ended") == 0};
     return 0;
 }
 
 static void forget(struct attempts *attempts)
 {
     for (size_t i = 0; i < attempts->count; i++)
-        free(attempts->items[i].log);
+        free(attempts->items[i].directory);
     attempts->count = 0;
 }
 
@@ -94,7 +87,7 @@ static int find_attempts(struct attempts *attempts, int64_t job,
 /* ---- copying ---- */
 
 /* What is in the file from its offset on. A file that is not there is empty. */
-static int copy(int fd, const char *path, struct err *err)
+static int copy(int fd, const char *directory, struct err *err)
 {
     char piece[PIECE_BYTES];
     ssize_t length;
@@ -103,8 +96,8 @@ static int copy(int fd, const char *path, struct err *err)
         if (length < 0 && errno == EINTR)
             continue;
         if (length < 0)
-            return err_set_errno(err, ERR_FAILED, errno, "cannot read '%s'",
-                                 path);
+            return err_set_errno(err, ERR_FAILED, errno,
+                                 "cannot read the log in '%s'", directory);
         if (fwrite(piece, 1, (size_t)length, stdout) != (size_t)length)
             break;
     }
@@ -116,29 +109,28 @@ static int copy(int fd, const char *path, struct err *err)
                          "cannot write to standard output");
 }
 
-enum { NO_LOG = -1, BAD_LOG = -2 };
-
-static int open_log(const char *path, struct err *err)
+/* *fd is -1 where there is no log. */
+static int open_log(const struct attempts *attempts, const char *directory,
+                    int *fd, struct err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct log_file file;
+    int status = log_file_open(store_directory(attempts->view->store),
+                               directory, attempts->rank, &file, err);
 
-    if (fd >= 0)
-        return fd;
-    if (errno == ENOENT)
-        return NO_LOG;
-    err_set_errno(err, ERR_FAILED, errno, "cannot open '%s'", path);
-    return BAD_LOG;
+    *fd = status == 0 ? file.fd : -1;
+    return status;
 }
 
-static int print_log(const struct attempt *attempt, struct err *err)
+static int print_log(const struct attempts *attempts,
+                     const struct attempt *attempt, struct err *err)
 {
-    int fd = open_log(attempt->log, err);
-    int status;
+    int fd;
+    int status = open_log(attempts, attempt->directory, &fd, err);
 
-    if (fd < 0)
-        return fd == NO_LOG ? 0 : -1;
-    status = copy(fd, attempt->log, err);
-    close(fd);
+    if (status == 0)
+        status = copy(fd, attempt->directory, err);
+    if (fd >= 0)
+        close(fd);
     return status;
 }
 
@@ -147,7 +139,7 @@ static int print_log(const struct attempt *attempt, struct err *err)
 struct follow {
     struct attempts *attempts; /* of one attempt */
     int64_t job;
-    int fd; /* or NO_LOG: not there yet */
+    int fd; /* -1: not there yet */
 };
 
 /* 1 when there is nothing more to come, 0 when there may be, -1. */
@@ -167,23 +159,22 @@ static int is_over(struct follow *follow, struct err *err)
 
 static int follow_log(struct follow *follow, struct err *err)
 {
-    char *path = mem_copy_string(follow->attempts->items[0].log);
+    char *directory = mem_copy_string(follow->attempts->items[0].directory);
     int over = 0, status = 0;
 
     while (status == 0 && over == 0) {
         over = is_over(follow, err);
-        if (follow->fd < 0)
-            follow->fd = open_log(path, err);
-        if (over < 0 || follow->fd == BAD_LOG)
-            status = -1;
-        else
-            status = copy(follow->fd, path, err);
+        status = over < 0 ? -1 : 0;
+        if (status == 0 && follow->fd < 0)
+            status = open_log(follow->attempts, directory, &follow->fd, err);
+        if (status == 0)
+            status = copy(follow->fd, directory, err);
         if (status == 0 && over == 0)
             nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
     }
     if (follow->fd >= 0)
         close(follow->fd);
-    free(path);
+    free(directory);
     return status;
 }
 
@@ -193,13 +184,13 @@ static int print_logs(const struct cli *cli, struct attempts *attempts,
                       int64_t job, bool follow, struct err *err)
 {
     size_t whole = attempts->count - (follow ? 1 : 0);
-    struct follow last = {attempts, job, NO_LOG};
+    struct follow last = {attempts, job, -1};
 
     for (size_t i = 0; i < attempts->count; i++) {
         if (attempts->count > 1 && !cli->quiet)
             fprintf(stderr, "==> attempt %" PRId64 " <==\n",
                     attempts->items[i].number);
-        if (i < whole && print_log(&attempts->items[i], err) < 0)
+        if (i < whole && print_log(attempts, &attempts->items[i], err) < 0)
             return -1;
     }
     if (!follow)
@@ -248,8 +239,14 @@ static int check_rank(const struct attempts *attempts, const char *label,
     if (attempts->rank == 0)
         return 0;
     for (size_t i = 0; i < attempts->count; i++) {
-        if (fs_exists(attempts->items[i].log))
-            return 0;
+        int fd;
+
+        if (open_log(attempts, attempts->items[i].directory, &fd, err) != 0)
+            return -1;
+        if (fd < 0)
+            continue;
+        close(fd);
+        return 0;
     }
     return err_set(err, ERR_NOT_FOUND, "%s has no rank %" PRId64, label,
                    attempts->rank);

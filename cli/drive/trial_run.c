@@ -60,7 +60,7 @@ static char *log_path(const struct following *f, int attempt)
 static void copy_news(struct following *f)
 {
     char *path = log_path(f, f->attempt);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     char piece[PIECE_BYTES];
     ssize_t length = 1;
 

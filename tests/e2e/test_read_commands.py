@@ -336,6 +336,41 @@ def test_logs_stop_following_when_the_engine_is_gone(smtune, fill, log, sql):
     assert smtune.ok("logs", "r", 3, "-f", timeout=20) == "left"
 
 
+def test_logs_follow_no_links(smtune, fill, log, tmp_path):
+    """A trial can put anything into its folder."""
+    fill()
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "log").write_text("secret")
+    (secret / "rank-1.log").write_text("secret")
+    log(b"mine\n")
+    folder = smtune.store / "runs/r/1/1"
+    refusal = ("smtune: the log in 'runs/r/1/1' is a link or no regular file; "
+               "smtune does not open it\n")
+
+    def assert_refused(*words):
+        result = smtune("logs", "r", 1, *words, timeout=20)
+        assert (result.returncode, result.stdout) == (4, "")
+        assert result.stderr == refusal
+
+    (folder / "rank-1.log").symlink_to(secret / "log")
+    assert_refused("--rank", 1)
+    assert smtune.ok("logs", "r", 1) == "mine\n"
+    (folder / "log").unlink()
+    (folder / "log").symlink_to(secret / "log")
+    assert_refused()
+    assert_refused("-f")
+    (folder / "log").unlink()
+    os.mkfifo(folder / "log")
+    assert_refused()
+    (folder / "log").unlink()
+    (folder / "rank-1.log").unlink()
+    folder.rmdir()
+    folder.symlink_to(secret)
+    assert_refused()
+    assert_refused("--rank", 1)
+
+
 def test_logs_of_what_is_not_there(smtune, fill, sql):
     fill()
     sql("DELETE FROM attempt WHERE job_id = 5")
