@@ -32,7 +32,8 @@ json_t *json_from_text(const char *text); /* NULL gives null */
 json_t *json_int_unless(int64_t integer, int64_t none);
 json_t *json_text_unless_empty(const char *text);
 
-/* Appends one compact line without a newline; key order is kept. */
+/* Appends one compact line without a newline; key order is kept. What a
+ * terminal would obey is escaped, so both lines and text may go to one. */
 void json_print(const json_t *json, struct buf *out);
 /* Appends indented text with a final newline. */
 void json_print_pretty(const json_t *json, struct buf *out);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Words and UTF-8. All text from outside passes through here before it reaches
- * a terminal or a message: invalid bytes and control characters become \xHH.
+ * a terminal or a message: invalid bytes and control characters become \xHH,
+ * also those that turn the direction of text, with which a name shows as
+ * another.
  *
  * The width of characters comes from a table of large blocks. wcwidth() would
  * depend on the locale, and the same run would print differently on two
@@ -214,6 +216,17 @@ static bool in_ranges(uint32_t rune, const struct range *ranges, size_t count)
     return false;
 }
 
+bool text_is_control(uint32_t rune)
+{
+    static const struct range directions[] = {
+        {0x061c, 0x061c}, {0x200e, 0x200f}, {0x202a, 0x202e}, {0x2066, 0x2069}};
+
+    if (rune < 0x20 || (rune >= 0x7f && rune < 0xa0))
+        return true;
+    return rune >= directions[0].first &&
+           in_ranges(rune, directions, ARRAY_LEN(directions));
+}
+
 /* The large blocks; wcwidth() would depend on the locale. */
 static size_t rune_columns(uint32_t rune)
 {
@@ -257,9 +270,8 @@ void text_escape(const char *text, size_t length, struct buf *out)
     while (length > 0) {
         uint32_t rune = 0;
         size_t bytes = text_next_rune(text, length, &rune);
-        bool control = rune < 0x20 || (rune >= 0x7f && rune < 0xa0);
 
-        if (bytes > 0 && !control) {
+        if (bytes > 0 && !text_is_control(rune)) {
             buf_add(out, text, bytes);
         } else {
             bytes = bytes > 0 ? bytes : 1;

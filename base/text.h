@@ -49,7 +49,13 @@ size_t text_cut(const char *text, size_t length, size_t max);
 /* How many terminal columns a UTF-8 string takes (control bytes take 1). */
 size_t text_columns(const char *text);
 
-/* Appends text with control bytes and invalid UTF-8 shown as \xHH. */
+/* Whether a terminal or a browser would obey the character in place of showing
+ * it: control characters (C0, C1), and those that change the direction of the
+ * text around them (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to
+ * U+2069). */
+bool text_is_control(uint32_t rune);
+
+/* Appends text with control characters and invalid UTF-8 shown as \xHH. */
 void text_escape(const char *text, size_t length, struct buf *out);
 
 /* Whether two texts are equal; each may be NULL, which equals only NULL. */

@@ -113,6 +113,17 @@ static void insert(struct diags *diags, struct diag diag)
     diags->kept[i] = diag;
 }
 
+/* Help quotes names of the file, too. NULL stays NULL. */
+static char *copy_help(const char *help)
+{
+    struct buf out = BUF_INIT;
+
+    if (help == NULL)
+        return NULL;
+    text_escape(help, strlen(help), &out);
+    return buf_take(&out);
+}
+
 static char *one_line(const char *format, va_list args)
 {
     struct buf out = BUF_INIT;
@@ -138,7 +149,7 @@ int diags_add(struct diags *diags, struct diag_place place, const char *help,
     va_start(args, format);
     text = one_line(format, args);
     va_end(args);
-    insert(diags, (struct diag){place, text, mem_copy_string(help)});
+    insert(diags, (struct diag){place, text, copy_help(help)});
     return -1;
 }
 
@@ -163,15 +174,16 @@ int diags_add_unknown(struct diags *diags, struct diag_place place,
                       size_t count, const char *format, ...)
 {
     va_list args;
-    char *text;
+    char *text, *help;
 
     if (diags == NULL)
         return -1;
     va_start(args, format);
     text = one_line(format, args);
     va_end(args);
-    insert(diags,
-           (struct diag){place, text, suggestion(word, candidates, count)});
+    help = suggestion(word, candidates, count);
+    insert(diags, (struct diag){place, text, copy_help(help)});
+    free(help);
     return -1;
 }
 
@@ -215,14 +227,12 @@ struct shown {
 };
 
 /* One character; what a terminal would obey becomes a harmless one. */
-static void show_rune(struct buf *out, const char *text, size_t bytes)
+static void show_rune(struct buf *out, const char *text, size_t bytes,
+                      uint32_t rune)
 {
-    unsigned char c = (unsigned char)text[0];
-
-    if (c == '\t')
+    if (*text == '\t')
         buf_add_char(out, ' ');
-    else if (bytes == 0 || c < 0x20 || c == 0x7f ||
-             (c == 0xc2 && (unsigned char)text[1] < 0xa0))
+    else if (bytes == 0 || text_is_control(rune))
         buf_add_char(out, '?');
     else
         buf_add(out, text, bytes);
@@ -244,10 +254,11 @@ static void show_line(const char *line, size_t length, struct diag_place place,
         buf_add_string(text, "...");
     mark = mark_end = text->length;
     for (int column = 1; length > 0 && column < first + SHOWN_MAX; column++) {
-        size_t bytes = text_next_rune(line, length, NULL);
+        uint32_t rune = 0;
+        size_t bytes = text_next_rune(line, length, &rune);
 
         if (column >= first)
-            show_rune(text, line, bytes);
+            show_rune(text, line, bytes, rune);
         if (column < place.column)
             mark = text->length;
         if (column < place.column + place.length)
@@ -304,7 +315,9 @@ void diags_render(struct diags *diags, bool colour, struct buf *out)
     for (size_t i = 0; i < kept; i++) {
         const struct diag *diag = &diags->kept[i];
 
-        buf_printf(out, "%s%s:", paint(colour, "\033[1m"), diags->path);
+        buf_add_string(out, paint(colour, "\033[1m"));
+        text_escape(diags->path, strlen(diags->path), out);
+        buf_add_char(out, ':');
         if (diag->place.line > 0)
             buf_printf(out, "%d:%d:", diag->place.line, diag->place.column);
         buf_printf(out, " %s%s:%s %s%s\n", paint(colour, code), word,

@@ -66,6 +66,28 @@ static void test_json__escapes_bytes_that_are_not_utf8(void **state)
     assert_prints(json_from_text("a\xff\xc3"), "\"a\\\\xff\\\\xc3\"");
 }
 
+/* In a key, too, and the same text for who reads it. */
+static void test_json__escapes_what_a_terminal_would_obey(void **state)
+{
+    static const char text[] = "a\033\x7f\xc2\x9b\xe2\x80\xae\xd8\x9c\xc3\xa9"
+                               "\xf0\x9f\x98\x80";
+    json_t *json = json_object(), *again;
+    struct buf out = BUF_INIT;
+
+    (void)state;
+    json_object_set_new(json, text, json_from_text(text));
+    json_print(json, &out);
+    assert_string_equal(
+        buf_text(&out),
+        "{\"a\\u001B\\u007F\\u009B\\u202E\\u061C\xc3\xa9\xf0\x9f\x98\x80\":"
+        "\"a\\u001B\\u007F\\u009B\\u202E\\u061C\xc3\xa9\xf0\x9f\x98\x80\"}");
+    again = json_parse(buf_text(&out), out.length, NULL);
+    assert_true(json_equal(json, again));
+    buf_clear(&out);
+    json_decref(again);
+    json_decref(json);
+}
+
 static void test_json__what_stands_for_none_is_null(void **state)
 {
     (void)state;
@@ -181,6 +203,7 @@ int main(void)
         cmocka_unit_test(test_json__prints_values_as_short_as_they_read_back),
         cmocka_unit_test(test_json__any_real_comes_back),
         cmocka_unit_test(test_json__escapes_bytes_that_are_not_utf8),
+        cmocka_unit_test(test_json__escapes_what_a_terminal_would_obey),
         cmocka_unit_test(test_json__what_stands_for_none_is_null),
         cmocka_unit_test(test_json__keeps_the_order_of_keys),
         cmocka_unit_test(test_json__pretty_is_indented_and_ends_in_a_newline),

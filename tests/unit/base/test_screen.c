@@ -29,6 +29,9 @@ static void test_screen__a_line_is_as_a_terminal_shows_it(void **state)
         {"\b\bx", "x"},
         {"\xc3\xa9\xe2\x94\x81\re", "e"},
         {"bell\007 \xff", "bell\\x07 \\xff"},
+        {"a\xe2\x80\xae"
+         "b",
+         "a\\xe2\\x80\\xaeb"},
         {"\ta\tb\t", "        a       b"},
         {"1234567\t8", "1234567 8"},
         {"\033", ""},

@@ -138,6 +138,37 @@ static void test_text__escape_shows_what_a_terminal_would_obey(void **state)
     buf_clear(&out);
 }
 
+static void test_text__escape_shows_what_turns_the_direction(void **state)
+{
+    static const uint32_t turns[] = {0x061c, 0x200e, 0x200f, 0x202a,
+                                     0x202b, 0x202c, 0x202d, 0x202e,
+                                     0x2066, 0x2067, 0x2068, 0x2069};
+    static const uint32_t others[] = {0x061b, 0x061d, 0x200d, 0x2010, 0x2029,
+                                      0x202f, 0x2065, 0x206a, 0x05d0, 0x0627};
+    struct buf out = BUF_INIT;
+    char bytes[4];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(turns); i++) {
+        buf_truncate(&out, 0);
+        text_escape(bytes, text_put_rune(turns[i], bytes), &out);
+        assert_true(out.length >= 8 && out.data[0] == '\\');
+    }
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        size_t length = text_put_rune(others[i], bytes);
+
+        buf_truncate(&out, 0);
+        text_escape(bytes, length, &out);
+        assert_int_equal(out.length, length);
+    }
+    buf_truncate(&out, 0);
+    text_escape("a\xe2\x80\xae"
+                "b",
+                5, &out);
+    assert_string_equal(buf_text(&out), "a\\xe2\\x80\\xaeb");
+    buf_clear(&out);
+}
+
 static void test_text__names(void **state)
 {
     char name[130];
@@ -300,6 +331,7 @@ int main(void)
         cmocka_unit_test(test_text__escapes_of_json_are_characters),
         cmocka_unit_test(test_text__columns_are_those_of_a_terminal),
         cmocka_unit_test(test_text__escape_shows_what_a_terminal_would_obey),
+        cmocka_unit_test(test_text__escape_shows_what_turns_the_direction),
         cmocka_unit_test(test_text__names),
         cmocka_unit_test(
             test_text__an_unknown_word_is_quoted_with_what_there_is),

@@ -73,6 +73,33 @@ static void test_diag__lists_few_candidates(void **state)
     diags_destroy(diags);
 }
 
+/* A file's name, its lines, and names in it that a message proposes. */
+static void test_diag__nothing_plays_with_the_terminal(void **state)
+{
+    static const char *const names[] = {"a\033[2J", "b\xe2\x80\xae"};
+    struct diags *diags = diags_create("x\033]0;y\007.yaml");
+
+    (void)state;
+    diags_set_source(diags,
+                     "a: \xe2\x80\xae"
+                     "1\n",
+                     8);
+    diags_add(diags, (struct diag_place){0, 0, 1}, "of \033[1m", "\xd8\x9c");
+    diags_add(diags, (struct diag_place){1, 1, 1}, NULL, "no");
+    diags_add_unknown(diags, (struct diag_place){2, 1, 1}, "c", names,
+                      ARRAY_LEN(names), "unknown key 'c'");
+    expect_render(diags, false,
+                  "x\\x1b]0;y\\x07.yaml: error: \\xd8\\x9c\n"
+                  "   = of \\x1b[1m\n"
+                  "x\\x1b]0;y\\x07.yaml:1:1: error: no\n"
+                  " 1 | a: ?1\n"
+                  "   | ^\n"
+                  "x\\x1b]0;y\\x07.yaml:2:1: error: unknown key 'c'\n"
+                  " 2 |\n"
+                  "   | ^ one of: a\\x1b[2J, b\\xe2\\x80\\xae\n");
+    diags_destroy(diags);
+}
+
 static void test_diag__marks_stand_under_wide_and_control_bytes(void **state)
 {
     struct diags *diags = create("\t\xe6\x97\xa5\xff\x1b: x\n");
@@ -173,6 +200,7 @@ int main(void)
         cmocka_unit_test(test_diag__shows_the_line_and_a_caret),
         cmocka_unit_test(test_diag__colours),
         cmocka_unit_test(test_diag__lists_few_candidates),
+        cmocka_unit_test(test_diag__nothing_plays_with_the_terminal),
         cmocka_unit_test(test_diag__marks_stand_under_wide_and_control_bytes),
         cmocka_unit_test(test_diag__long_lines_are_cut_around_the_place),
         cmocka_unit_test(test_diag__messages_are_one_short_line),
