@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/text.h"
 
-enum { ESCAPE = 0x1b, BELL = 0x07 };
+enum { ESCAPE = 0x1b, BELL = 0x07, COLOUR_MAX_BYTES = 64 };
 
 static bool is_between(char c, int first, int last)
 {
@@ -90,4 +91,47 @@ void escape_strip(const char *line, size_t length, struct buf *out)
         at += escape > 0 ? escape : 1;
     }
     buf_add(out, line + plain, length - plain);
+}
+
+/* ---- for a terminal ---- */
+
+/* The length of a colour, ESC [ 1 ; 31 m; 0: it is none. *is_cut: so far it is
+ * one, and the text ends. */
+static size_t colour_length(const char *text, size_t length, bool *is_cut)
+{
+    size_t at = 1;
+
+    *is_cut = false;
+    if (text[0] != ESCAPE || (length > 1 && text[1] != '['))
+        return 0;
+    while (++at < length && at < COLOUR_MAX_BYTES)
+        if (!is_between(text[at], '0', ';')) /* digits, colon, semicolon */
+            return text[at] == 'm' ? at + 1 : 0;
+    *is_cut = at >= length;
+    return 0;
+}
+
+size_t escape_show(const char *text, size_t length, bool is_end,
+                   struct buf *out)
+{
+    size_t at = 0;
+
+    while (at < length) {
+        size_t left = length - at, bytes;
+        bool is_cut;
+
+        bytes = colour_length(text + at, left, &is_cut);
+        if (!is_end && (is_cut || text_is_cut(text + at, left)))
+            break;
+        if (bytes > 0 || memchr("\n\r\t", text[at], 3) != NULL) {
+            bytes += bytes == 0;
+            buf_add(out, text + at, bytes);
+        } else {
+            bytes = text_next_rune(text + at, left, NULL);
+            bytes += bytes == 0;
+            text_escape(text + at, bytes, out);
+        }
+        at += bytes;
+    }
+    return at;
 }

@@ -17,4 +17,13 @@ bool escape_is_in(const char *line, size_t length);
 /* Appends the line without its sequences. */
 void escape_strip(const char *line, size_t length, struct buf *out);
 
+/*
+ * Appends text from outside for a terminal: line feeds, carriage returns, tabs
+ * and colours (ESC [ numbers m) as they are, everything else as text_escape()
+ * does. The bytes that were taken: not those of a colour or a character that
+ * may go on behind the end, unless is_end.
+ */
+size_t escape_show(const char *text, size_t length, bool is_end,
+                   struct buf *out);
+
 #endif

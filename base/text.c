@@ -141,6 +141,16 @@ size_t text_next_rune(const char *text, size_t length, uint32_t *rune)
     return bytes;
 }
 
+bool text_is_cut(const char *text, size_t length)
+{
+    if (length >= sequence_length((unsigned char)text[0]))
+        return false;
+    for (size_t i = 1; i < length; i++)
+        if (((unsigned char)text[i] & 0xc0) != 0x80)
+            return false;
+    return true;
+}
+
 size_t text_put_rune(uint32_t rune, char out[4])
 {
     static const unsigned char first_bits[] = {0, 0, 0xc0, 0xe0, 0xf0};

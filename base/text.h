@@ -29,6 +29,10 @@ int text_unknown(const char *what, const char *word, const char *const *words,
  */
 size_t text_next_rune(const char *text, size_t length, uint32_t *rune);
 
+/* Whether the text (length > 0) is the beginning of a character of UTF-8, of
+ * which the rest may follow. */
+bool text_is_cut(const char *text, size_t length);
+
 /* Writes the character in UTF-8; its length in bytes. */
 size_t text_put_rune(uint32_t rune, char out[4]);
 

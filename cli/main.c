@@ -16,6 +16,7 @@
 #include "cli/common.h"
 #include "cli/help.h"
 #include "cli/term/descriptors.h"
+#include "cli/term/guarded_file.h"
 #include "cli/term/term.h"
 
 /*
@@ -247,11 +248,14 @@ int main(int argc, char **argv)
 {
     struct err err = {0};
     struct cli cli = {0};
+    struct guarded_output output;
     int status;
 
     set_up_process();
+    guarded_output_begin(&output);
     status = run(&cli, argc - 1, argv + 1, &err);
     status = status < 0 ? report(&cli, &err) : close_output(&cli, status);
+    guarded_output_end(&output);
     common_clear(&cli);
     return status;
 }

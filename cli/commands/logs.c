@@ -14,24 +14,28 @@
 #include "cli/show/jobs/run_jobs.h"
 #include "cli/show/run/attempt_place.h"
 #include "cli/show/run/run_view.h"
+#include "cli/term/guarded_file.h"
 #include "dashboard/log_file.h"
 
 /*
- * A trial's logs, byte for byte. Following one means to look every tenth of a
- * second: first whether its attempt has ended, and only then what the log
- * holds, so that nothing which was written before the end is missed.
+ * A trial's logs, byte for byte, but on a terminal, of which a log may have the
+ * colours alone (cli/term/guarded_file.h). Following one means to look every
+ * tenth of a second: first whether its attempt has ended, and only then what
+ * the log holds, so that nothing which was written before the end is missed.
  */
 
 enum { PIECE_BYTES = 65536, PAUSE_MS = 100 };
 
 struct options {
-    bool follow;
+    bool follow, raw;
     int64_t attempt, rank;
 };
 
 static const struct opt opts[] = {
     {"follow", 'f', OPT_FLAG, offsetof(struct options, follow), NULL,
      "follow the log until the attempt ends", 0, NULL},
+    {"raw", 0, OPT_FLAG, offsetof(struct options, raw), NULL,
+     "on a terminal, too, every byte as it is", 0, NULL},
     {"attempt", 0, OPT_INT, offsetof(struct options, attempt), "N",
      "only the log of attempt N", 1, NULL},
     {"rank", 0, OPT_INT, offsetof(struct options, rank), "N",
@@ -49,6 +53,7 @@ struct attempts {
     const struct run_view *view;
     int64_t wanted; /* 0: all */
     int64_t rank;   /* 0: what is in the trial's own log */
+    FILE *to;
     struct attempt *items;
     size_t count, capacity;
 };
@@ -87,7 +92,7 @@ static int find_attempts(struct attempts *attempts, int64_t job,
 /* ---- copying ---- */
 
 /* What is in the file from its offset on. A file that is not there is empty. */
-static int copy(int fd, const char *directory, struct err *err)
+static int copy(int fd, const char *directory, FILE *to, struct err *err)
 {
     char piece[PIECE_BYTES];
     ssize_t length;
@@ -98,10 +103,10 @@ static int copy(int fd, const char *directory, struct err *err)
         if (length < 0)
             return err_set_errno(err, ERR_FAILED, errno,
                                  "cannot read the log in '%s'", directory);
-        if (fwrite(piece, 1, (size_t)length, stdout) != (size_t)length)
+        if (fwrite(piece, 1, (size_t)length, to) != (size_t)length)
             break;
     }
-    if (fflush(stdout) == 0)
+    if (fflush(to) == 0)
         return 0;
     if (errno == EPIPE)
         return err_set(err, ERR_FAILED, "%s", "");
@@ -128,7 +133,7 @@ static int print_log(const struct attempts *attempts,
     int status = open_log(attempts, attempt->directory, &fd, err);
 
     if (status == 0)
-        status = copy(fd, attempt->directory, err);
+        status = copy(fd, attempt->directory, attempts->to, err);
     if (fd >= 0)
         close(fd);
     return status;
@@ -168,7 +173,7 @@ static int follow_log(struct follow *follow, struct err *err)
         if (status == 0 && follow->fd < 0)
             status = open_log(follow->attempts, directory, &follow->fd, err);
         if (status == 0)
-            status = copy(follow->fd, directory, err);
+            status = copy(follow->fd, directory, follow->attempts->to, err);
         if (status == 0 && over == 0)
             nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
     }
@@ -199,6 +204,22 @@ static int print_logs(const struct cli *cli, struct attempts *attempts,
     if (find_attempts(attempts, job, err) < 0)
         return -1;
     return follow_log(&last, err);
+}
+
+static int print_to(const struct cli *cli, struct attempts *attempts,
+                    int64_t job, const struct options *chosen, struct err *err)
+{
+    FILE *bypass = chosen->raw ? guarded_file_bypass(STDOUT_FILENO) : NULL;
+    int status;
+
+    if (chosen->raw && bypass == NULL)
+        return err_set_errno(err, ERR_FAILED, errno,
+                             "cannot write to standard output");
+    attempts->to = bypass != NULL ? bypass : stdout;
+    status = print_logs(cli, attempts, job, chosen->follow, err);
+    if (bypass != NULL)
+        fclose(bypass);
+    return status;
 }
 
 /* Nothing has been written because it waits: says so to people. */
@@ -274,7 +295,7 @@ static int exec_logs(const struct cli *cli, const void *options,
     if (status == 0)
         status = tell_of_queue(cli, &view, &job, err);
     if (status == 0)
-        status = print_logs(cli, &attempts, job.id, chosen->follow, err);
+        status = print_to(cli, &attempts, job.id, chosen, err);
     forget(&attempts);
     free(attempts.items);
     run_job_clear(&job);
@@ -291,6 +312,11 @@ const struct cmd cmd_logs = {
                "-f follows the log until the last attempt ends. Of a "
                "trial with ranks (resources.tasks), it prints the log of "
                "rank 0.\n\n"
+               "On a terminal, colours are shown, and other control "
+               "characters and invalid UTF-8 as \\xHH; --raw prints every "
+               "byte. In a file or a pipe the log is always as it is. "
+               "It follows no symbolic link that a trial put in place of "
+               "its log.\n\n"
                "JOB is the number of a trial. In a workflow it is a step, "
                "and STEP[3] its copy 3 (from 0), STEP#2 its second round, "
                "STEP[3]#2 the second round of a copy. Without a round it "

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "cli/cmd.h"
 #include "cli/show/top_page.h"
+#include "cli/term/guarded_file.h"
 #include "cli/term/panel.h"
 #include "cli/term/signals.h"
 #include "cli/term/term.h"
@@ -130,15 +131,20 @@ static int leave_page(struct watching *watching, struct err *err)
 static int run_top(struct watching *watching, struct err *err)
 {
     const struct cli *cli = watching->cli;
+    FILE *screen = NULL;
     int status;
 
     if (cli->out_is_terminal && !term_is_dumb())
-        watching->panel = panel_create(stdout, STDOUT_FILENO, 0, LINES_MAX);
+        screen = guarded_file_bypass(STDOUT_FILENO);
+    if (screen != NULL)
+        watching->panel = panel_create(screen, STDOUT_FILENO, 0, LINES_MAX);
     watching->signals = signals_open();
     status = watch(watching, err);
     close(watching->signals);
     if (watching->panel != NULL && leave_page(watching, err) != 0)
         status = -1;
+    if (screen != NULL)
+        fclose(screen);
     if (status == 0 && watching->only == 0 && watching->top.count == 0 &&
         !cli->quiet)
         fprintf(stderr, "smtune: no run is active (smtune ls lists all)\n");

@@ -17,10 +17,12 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/escape.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/cmd.h"
+#include "cli/term/guarded_file.h"
 #include "cli/term/nonblocking_file.h"
 #include "cli/term/panel.h"
 #include "cli/term/term.h"
@@ -83,6 +85,8 @@ struct progress *progress_create(const struct cli *cli)
         style.mode = PROGRESS_NONE;
     else if (cli->err_is_terminal && !term_is_dumb())
         style.mode = PROGRESS_PANEL;
+    if (own == NULL)
+        own = guarded_file_bypass(STDERR_FILENO);
     progress =
         progress_create_for(own != NULL ? own : stderr, STDERR_FILENO, style);
     progress->own = own;
@@ -294,11 +298,21 @@ static void say_unsaid(struct progress *progress,
     progress->unsaid = 0;
 }
 
+/* The file is not guarded as stderr is. */
+static void put(struct progress *progress, const char *text)
+{
+    struct buf shown = BUF_INIT;
+
+    escape_show(text, strlen(text), true, &shown);
+    fputs(buf_text(&shown), progress->file);
+    fflush(progress->file);
+    buf_clear(&shown);
+}
+
 static void write_out(struct progress *progress, struct buf *text,
                       int64_t now_ms)
 {
-    fputs(buf_text(text), progress->file);
-    fflush(progress->file);
+    put(progress, buf_text(text));
     buf_clear(text);
     progress->said_ms = now_ms;
 }
@@ -517,8 +531,8 @@ void progress_message(struct progress *progress, const char *text)
 {
     if (progress->panel != NULL)
         panel_hide(progress->panel);
-    fprintf(progress->file, "%s\n", text);
-    fflush(progress->file);
+    put(progress, text);
+    put(progress, "\n");
     progress->drawn = false;
 }
 

@@ -73,7 +73,7 @@ static void add_erase(struct panel *panel, size_t columns, struct buf *out)
     panel->count = 0;
 }
 
-static size_t escape_length(const char *text)
+static size_t style_length(const char *text)
 {
     size_t length = 0;
 
@@ -82,31 +82,36 @@ static size_t escape_length(const char *text)
     return length > 0 && text[length] == 'm' ? length + 1 : 0;
 }
 
-/* Appends what fits of a line, all its escape codes included; its width. */
+/* Appends what fits of a line, all its codes for style included; its width.
+ * There is no guard behind a panel, so other codes end here. */
 static size_t add_line(const char *line, size_t length, size_t columns,
                        struct buf *out)
 {
     const char *end = line + length;
+    struct buf shown = BUF_INIT;
     size_t used = 0;
 
     while (line < end) {
-        size_t bytes = escape_length(line);
-        char rune[8] = {0};
+        size_t bytes = style_length(line), width = 0;
 
-        if (bytes == 0) {
+        buf_truncate(&shown, 0);
+        if (bytes > 0) {
+            buf_add(&shown, line, bytes);
+        } else {
             bytes = text_next_rune(line, (size_t)(end - line), NULL);
-            bytes = bytes > 0 ? bytes : 1;
-            memcpy(rune, line, bytes);
-            if (used + text_columns(rune) > columns) {
-                line += bytes;
-                columns = used; /* nothing narrower may follow */
-                continue;
-            }
-            used += text_columns(rune);
+            bytes += bytes == 0;
+            text_escape(line, bytes, &shown);
+            width = text_columns(buf_text(&shown));
         }
-        buf_add(out, line, bytes);
         line += bytes;
+        if (used + width > columns) {
+            columns = used; /* nothing narrower may follow */
+            continue;
+        }
+        used += width;
+        buf_add(out, shown.data, shown.length);
     }
+    buf_clear(&shown);
     return used;
 }
 
