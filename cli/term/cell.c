@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -81,13 +82,35 @@ void cell_print_table(const struct table_column *column,
     }
 }
 
+static bool is_decimal(const char *text)
+{
+    char *end;
+
+    if (text[strspn(text, "+-.0123456789eE")] != '\0')
+        return false;
+    strtod(text, &end);
+    return end != text && *end == '\0';
+}
+
+/* Whether a spreadsheet would run the cell. With apostrophes in front it would
+ * not, but then one that is put there could not be told from them. */
+static bool is_formula(const char *text)
+{
+    static const char first[] = "=+-@\t\r";
+    const char *at = text + strspn(text, "'");
+
+    return *at != '\0' && strchr(first, *at) != NULL && !is_decimal(text);
+}
+
 void csv_print_text(const char *text, struct buf *out)
 {
+    const char *mark = is_formula(text) ? "'" : "";
+
     if (text[0] != '\0' && strpbrk(text, ",\"\r\n") == NULL) {
-        buf_add_string(out, text);
+        buf_printf(out, "%s%s", mark, text);
         return;
     }
-    buf_add_char(out, '"');
+    buf_printf(out, "\"%s", mark);
     for (; *text != '\0'; text++) {
         if (*text == '"')
             buf_add_char(out, '"');

@@ -29,10 +29,10 @@ struct cli {
 
 /*
  * Rows to stdout as the user asked (-o): a table whose columns fit what the
- * first rows showed, one JSON array, JSON lines, or CSV (quoted as in RFC 4180;
- * a line ends with a line feed). Rows are written as they come, so that 100,000
- * of them start at once and take no memory. Cells of a table are cut to the
- * terminal's width only on a terminal.
+ * first rows showed, one JSON array, JSON lines, or CSV (quoted as in RFC 4180,
+ * a formula behind an apostrophe; a line ends with a line feed). Rows are
+ * written as they come, so that 100,000 of them start at once and take no
+ * memory. Cells of a table are cut to the terminal's width only on a terminal.
  *
  * What is not known (null) is "-" in a table, null in JSON, nothing in CSV.
  * NaN and infinities are nan, inf and -inf, in JSON as a text.

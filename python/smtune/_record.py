@@ -9,6 +9,7 @@ the first rows of the JSON.
 """
 
 import json
+import re
 import subprocess
 import tempfile
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Set, Tuple
@@ -26,6 +27,9 @@ Curves = Dict[str, Dict[int, List[Tuple[float, float]]]]
 
 _SAMPLE_ROWS = 1000
 _TIMES = ("started", "ended", "last_started")
+# Texts of CSV that have an apostrophe in front, because a spreadsheet would run
+# them as formulas.
+_FORMULA = re.compile(r"'+[=+\-@\t\r]")
 _PANDAS_MISSING = ("to_pandas() needs pandas, which is not installed: "
                    "python3 -m pip install pandas")
 
@@ -229,7 +233,8 @@ class Run:
         next(rows, None)
         found: Curves = {}
         for trial, metric, step, value, *_ in rows:
-            points = found.setdefault(metric, {}).setdefault(int(trial), [])
+            trials = found.setdefault(_text(metric), {})
+            points = trials.setdefault(int(trial), [])
             points.append((float(step), float(value)))
         return found
 
@@ -299,6 +304,9 @@ class _Table:
             frame = self._parse(process.stdout)
             if process.wait() != 0:
                 _program.fail(process.returncode, b"", _program.drain(err))
+        for name in frame.columns:
+            if not self.pandas.api.types.is_numeric_dtype(frame[name]):
+                frame[name] = frame[name].map(_text, na_action="ignore")
         for name, param in self.texts.items():
             if len(self.kinds[param]) > 1:
                 seen = self.seen[param]
@@ -314,7 +322,8 @@ class _Table:
     def _parse(self, stream: Any) -> Any:
         import csv
         line = stream.readline().decode()
-        header = _distinct(next(csv.reader([line]), []))
+        header = _distinct([_text(name)
+                            for name in next(csv.reader([line]), [])])
         self.texts = self._find_texts(header)
         empty = {name: [""] if name in self.texts or name == "state"
                  else ["", "nan"] for name in header}
@@ -343,6 +352,11 @@ def _distinct(names: List[str]) -> List[str]:
             count, new = count + 1, f"{name}.{count}"
         found.append(new)
     return found
+
+
+def _text(cell: Any) -> Any:
+    """A cell of CSV without the apostrophe in front of a formula."""
+    return cell[1:] if isinstance(cell, str) and _FORMULA.match(cell) else cell
 
 
 def _typed(text: str) -> Any:

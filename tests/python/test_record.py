@@ -16,7 +16,7 @@ MIXED = """
     parameters:
       lr: {type: float, min: 0.1, max: 1}
       kind: {type: categorical, values: ["1", none, nan, 16, 2.5]}
-      digits: {type: categorical, values: ["1", "02"]}
+      digits: {type: categorical, values: ["1", "02", "=1+1", "'-x"]}
       depth: {type: int, min: 1, max: 9}
       wide: {type: bool}
       momentum: {type: float, min: 0, max: 1, when: "wide"}

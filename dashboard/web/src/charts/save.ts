@@ -39,9 +39,16 @@ export const fileName = (text: string, ending: string) =>
 
 const isMissing = (cell: Cell) => cell === null || Number.isNaN(cell);
 
+// What a spreadsheet would run as a formula has an apostrophe in front, as in
+// `smtune export` (cli/term/cell.c).
+const FORMULA = /^'*[=+\-@\t\r]/;
+const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
 function csvCell(cell: Cell): string {
   if (isMissing(cell)) return "";
-  const text = cell === Infinity ? "inf" : cell === -Infinity ? "-inf" : String(cell);
+  const plain = cell === Infinity ? "inf" : cell === -Infinity ? "-inf" : String(cell);
+  const isFormula = typeof cell === "string" && FORMULA.test(cell) && !DECIMAL.test(cell);
+  const text = isFormula ? `'${cell}` : plain;
   return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
 }
 

@@ -145,6 +145,55 @@ static void test_output__quotes_csv(void **state)
                         "38254\n");
 }
 
+/* As a text of a trial, and as the name of a metric. */
+static void test_output__no_csv_is_a_formula(void **state)
+{
+    static const struct {
+        const char *text, *field;
+    } cases[] = {
+        {"=1+1", "'=1+1"},
+        {"+1+1", "'+1+1"},
+        {"-1-1", "'-1-1"},
+        {"@SUM(A1)", "'@SUM(A1)"},
+        {"\t=1", "'\t=1"},
+        {"\r=1", "\"'\r=1\""},
+        {"=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"},
+        {"=HYPERLINK(\"x\",1)", "\"'=HYPERLINK(\"\"x\"\",1)\""},
+        {"'=1", "''=1"},
+        {"''-x", "'''-x"},
+        {"-inf", "'-inf"},
+        {"-0x1p3", "'-0x1p3"},
+        {"-", "'-"},
+        {"--", "'--"},
+        {"-1e", "'-1e"},
+        {"-0.5", "-0.5"},
+        {"+1e-3", "+1e-3"},
+        {"-.5", "-.5"},
+        {"'x'", "'x'"},
+        {"'", "'"},
+        {"1-1", "1-1"},
+        {"a=1", "a=1"},
+        {" =1", " =1"},
+    };
+    static const struct table_column text = {"=x", NULL, COLUMN_TEXT, NULL};
+    struct cli cli = {.output = OUTPUT_CSV};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct value cell = value_text(cases[i].text);
+        struct output *output;
+        char expected[128];
+
+        capture_start(&capture);
+        output = output_create(&cli, &text, 1);
+        output_row(output, &cell, NULL);
+        output_finish(output, NULL);
+        capture_end(&capture);
+        snprintf(expected, sizeof(expected), "'=x\n%s\n", cases[i].field);
+        assert_string_equal(capture.text, expected);
+    }
+}
+
 static void test_output__tells_equal_keys_apart_in_csv(void **state)
 {
     static const struct table_column same[] = {
@@ -367,6 +416,7 @@ int main(void)
         cmocka_unit_test(test_output__writes_json_that_is_valid),
         cmocka_unit_test(test_output__writes_a_json_line_a_row),
         cmocka_unit_test(test_output__quotes_csv),
+        cmocka_unit_test(test_output__no_csv_is_a_formula),
         cmocka_unit_test(test_output__tells_equal_keys_apart_in_csv),
         cmocka_unit_test(test_output__cuts_on_a_terminal_only),
         cmocka_unit_test(test_output__colours_states_and_keeps_their_words),
