@@ -27,6 +27,7 @@
 #include "cli/drive/trial_run.h"
 #include "cli/show/run/run_view.h"
 #include "cli/term/output.h"
+#include "cli/term/term.h"
 #include "orchestrator/search/dry_run.h"
 #include "orchestrator/spec/spec.h"
 
@@ -192,6 +193,7 @@ static void print_resource(const struct attempt_try *t)
 static void print_table(const struct attempt_try *t)
 {
     const struct outcome *outcome = &t->outcome;
+    struct buf shown = BUF_INIT;
     char took[32], memory[32];
 
     units_format_duration(outcome->took_ms, took, sizeof(took));
@@ -199,7 +201,8 @@ static void print_table(const struct attempt_try *t)
     printf("\ntrial     %s", outcome->state);
     if (strcmp(outcome->cause, "ok") != 0)
         printf(" (%s%s%s)", outcome->cause, *outcome->text != '\0' ? ": " : "",
-               outcome->text);
+               term_shown(outcome->text, &shown));
+    buf_clear(&shown);
     printf("\ntook      %s, %s of memory\n", took, memory);
     print_resource(t);
     log_reading_print(t->reading);

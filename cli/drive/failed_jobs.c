@@ -12,6 +12,7 @@
 #include "base/screen.h"
 #include "base/text.h"
 #include "cli/show/jobs/run_jobs.h"
+#include "cli/term/term.h"
 #include "orchestrator/job/states.h"
 #include "store/store.h"
 
@@ -98,8 +99,11 @@ static void print_tail(struct store *store, const struct last_attempt *last)
 static void print_attempt(const struct printing *printing, const char *name,
                           const struct last_attempt *last)
 {
+    struct buf shown = BUF_INIT;
+
     fprintf(stderr, "\n%s failed (%s)%s%s\n", name, last->cause,
-            last->text[0] != '\0' ? ": " : "", last->text);
+            last->text[0] != '\0' ? ": " : "", term_shown(last->text, &shown));
+    buf_clear(&shown);
     print_tail(printing->view->store, last);
 }
 
@@ -109,11 +113,13 @@ static void print_unstarted(const struct printing *printing, const char *name,
 {
     const struct step_list *list = printing->list;
     const char *reason = NULL;
+    struct buf shown = BUF_INIT;
 
     if (list != NULL && job->step >= 0 && (size_t)job->step < list->count)
         reason = list->lines[job->step].reason;
     fprintf(stderr, "\n%s failed%s %s\n", name, reason != NULL ? ":" : ",",
-            reason != NULL ? reason : "and never started");
+            reason != NULL ? term_shown(reason, &shown) : "and never started");
+    buf_clear(&shown);
 }
 
 /* "train[3]", or "trial 3". */

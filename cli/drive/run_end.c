@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/units.h"
 #include "cli/cmd.h"
@@ -20,6 +21,7 @@
 #include "cli/drive/summary.h"
 #include "cli/drive/workflow_end.h"
 #include "cli/show/run/run_view.h"
+#include "cli/term/term.h"
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/run/run.h"
@@ -63,9 +65,14 @@ static void print_reason(const struct run_end *end)
                           budget_verdict_is_failure(result->verdict)
                       ? failed_jobs_first_words(end->store, end->run)
                       : NULL;
+    struct buf shown = BUF_INIT;
 
-    fprintf(stderr, "smtune: run '%s': %s%s%s\n", end->name, result->reason,
-            words != NULL ? "; " : "", words != NULL ? words : "");
+    fprintf(stderr, "smtune: run '%s': %s", end->name,
+            term_shown(result->reason, &shown));
+    if (words != NULL)
+        fprintf(stderr, "; %s", term_shown(words, &shown));
+    fputc('\n', stderr);
+    buf_clear(&shown);
     free(words);
 }
 

@@ -143,6 +143,7 @@ static void print_head(const struct summary *summary)
 {
     bool colour = summary->cli->colour_out;
     int64_t end = summary->ended_ms > 0 ? summary->ended_ms : clock_wall_ms();
+    struct buf shown = BUF_INIT;
     char took[32];
 
     units_format_duration(end - summary->started_ms, took, sizeof(took));
@@ -167,7 +168,8 @@ static void print_head(const struct summary *summary)
         printf(", %" PRId64 " running", summary->running);
     puts(")");
     if (summary->reason[0] != '\0')
-        printf("%s\n", summary->reason);
+        printf("%s\n", term_shown(summary->reason, &shown));
+    buf_clear(&shown);
 }
 
 /* ---- the best trials ---- */

@@ -196,7 +196,7 @@ static void print_head(const struct ending *ending)
            term_style(STYLE_PLAIN, colour), took, counts.all,
            counts.all == 1 ? "" : "s", buf_text(&counts_text));
     if (row->reason != NULL && row->reason[0] != '\0')
-        printf("%s\n", row->reason);
+        printf("%s\n", term_shown(row->reason, &counts_text));
     buf_clear(&counts_text);
 }
 
@@ -297,22 +297,26 @@ static void print_next(const struct ending *ending)
 
 static void print_warnings(const struct ending *ending)
 {
+    struct buf shown = BUF_INIT;
+
     for (size_t i = 0; i < ending->steps.list.count; i++) {
         if (ending->warnings[i] != NULL)
             fprintf(stderr, "smtune: warning: step '%s': %s\n",
-                    ending->steps.list.lines[i].name, ending->warnings[i]);
+                    ending->steps.list.lines[i].name,
+                    term_shown(ending->warnings[i], &shown));
         if (ending->has_temps[i])
             fprintf(stderr,
                     "smtune: step '%s': its temporary outputs stay, because a "
                     "retry or another run may need them\n",
                     ending->steps.list.lines[i].name);
     }
+    buf_clear(&shown);
 }
 
 static int print_text(struct ending *ending)
 {
     const struct run_view *view = ending->view;
-    struct buf gave = BUF_INIT;
+    struct buf gave = BUF_INIT, shown = BUF_INIT;
 
     print_head(ending);
     putchar('\n');
@@ -320,7 +324,8 @@ static int print_text(struct ending *ending)
         return -1;
     if (ending->outputs != NULL) {
         print_gave(ending->outputs, &gave);
-        printf("\noutputs: %s\n", buf_text(&gave));
+        printf("\noutputs: %s\n", term_shown(buf_text(&gave), &shown));
+        buf_clear(&shown);
         buf_clear(&gave);
     }
     fflush(stdout);

@@ -252,14 +252,15 @@ int output_finish(struct output *output, struct err *err)
 
 /* ---- one object ---- */
 
-static const char *label(const struct table_column *column)
+static const char *label(const struct table_column *column, struct buf *shown)
 {
-    return column->title != NULL ? column->title : column->key;
+    return term_shown(column->title != NULL ? column->title : column->key,
+                      shown);
 }
 
-static size_t label_width(const struct table_column *column)
+static size_t label_width(const struct table_column *column, struct buf *shown)
 {
-    return text_columns(label(column)) + (column->group != NULL ? 2 : 0);
+    return text_columns(label(column, shown)) + (column->group != NULL ? 2 : 0);
 }
 
 static void print_object(const struct cli *cli,
@@ -268,16 +269,19 @@ static void print_object(const struct cli *cli,
                          struct buf *out)
 {
     const char *group = NULL;
+    struct buf shown = BUF_INIT;
     size_t widest = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (label_width(&columns[i]) > widest)
-            widest = label_width(&columns[i]);
+        size_t width = label_width(&columns[i], &shown);
+
+        if (width > widest)
+            widest = width;
     }
     for (size_t i = 0; i < count; i++) {
         struct buf text = BUF_INIT;
         enum style style = STYLE_PLAIN;
-        int pad = (int)(widest - label_width(&columns[i])) + 2;
+        int pad = (int)(widest - label_width(&columns[i], &shown)) + 2;
 
         if (columns[i].group != NULL &&
             (group == NULL || strcmp(group, columns[i].group) != 0))
@@ -288,13 +292,14 @@ static void print_object(const struct cli *cli,
         if (columns[i].type == COLUMN_STATE)
             style = term_state_style(buf_text(&text));
         buf_printf(out, "%s%s:%*s%s%s%s\n", group != NULL ? "  " : "",
-                   label(&columns[i]), pad, "",
+                   label(&columns[i], &shown), pad, "",
                    term_style(style, cli->colour_out), buf_text(&text),
                    style != STYLE_PLAIN
                        ? term_style(STYLE_PLAIN, cli->colour_out)
                        : "");
         buf_clear(&text);
     }
+    buf_clear(&shown);
 }
 
 void output_json(json_t *json)

@@ -22,15 +22,21 @@ struct table {
     const struct table_column *columns;
     size_t count;
     struct table_style style;
+    char **titles; /* [count] escaped */
     size_t *widths;
     char **held; /* [held_rows * count] */
     size_t held_rows;
     bool settled; /* the widths are fixed, the heading is printed */
 };
 
-static const char *title(const struct table_column *column)
+/* The name of a metric is whatever a program printed. */
+static char *copy_title(const struct table_column *column)
 {
-    return column->title != NULL ? column->title : column->key;
+    const char *title = column->title != NULL ? column->title : column->key;
+    struct buf text = BUF_INIT;
+
+    term_shown(title, &text);
+    return buf_take(&text);
 }
 
 struct table *table_create(const struct table_column *columns, size_t count,
@@ -43,8 +49,11 @@ struct table *table_create(const struct table_column *columns, size_t count,
     table->style = style;
     table->widths = mem_array(count, sizeof(*table->widths));
     table->held = mem_array(count * TABLE_HELD, sizeof(*table->held));
-    for (size_t i = 0; i < count; i++)
-        table->widths[i] = text_columns(title(&columns[i]));
+    table->titles = mem_array(count, sizeof(*table->titles));
+    for (size_t i = 0; i < count; i++) {
+        table->titles[i] = copy_title(&columns[i]);
+        table->widths[i] = text_columns(table->titles[i]);
+    }
     return table;
 }
 
@@ -54,6 +63,9 @@ void table_destroy(struct table *table)
         return;
     for (size_t i = 0; i < table->held_rows * table->count; i++)
         free(table->held[i]);
+    for (size_t i = 0; i < table->count; i++)
+        free(table->titles[i]);
+    free(table->titles);
     free(table->held);
     free(table->widths);
     free(table);
@@ -212,18 +224,12 @@ void table_add(struct table *table, const struct value *cells, struct buf *out)
 
 void table_flush(struct table *table, struct buf *out)
 {
-    const char **titles;
-
     if (table->settled)
         return;
     table->settled = true;
     if (table->style.max_columns > 0)
         shrink_to_fit(table);
-    titles = mem_array(table->count, sizeof(*titles));
-    for (size_t i = 0; i < table->count; i++)
-        titles[i] = title(&table->columns[i]);
-    add_line(table, titles, true, out);
-    free(titles);
+    add_line(table, (const char *const *)table->titles, true, out);
     for (size_t row = 0; row < table->held_rows; row++) {
         char **texts = table->held + row * table->count;
 

@@ -8,7 +8,9 @@
 #include <strings.h>
 #include <sys/ioctl.h>
 
+#include "base/buf.h"
 #include "base/compiler.h"
+#include "base/text.h"
 
 enum { COLUMNS_MAX = 10000 };
 
@@ -97,6 +99,13 @@ bool term_has_colour(const char *choice, bool is_terminal)
     if (force != NULL && force[0] != '\0' && strcmp(force, "0") != 0)
         return true;
     return is_terminal && !term_is_dumb();
+}
+
+const char *term_shown(const char *text, struct buf *shown)
+{
+    buf_truncate(shown, 0);
+    text_escape(text, strlen(text), shown);
+    return buf_text(shown);
 }
 
 const char *term_style(enum style style, bool colour)

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+struct buf;
+
 /* What the terminal can show. */
 
 enum { TERM_DEFAULT_COLUMNS = 72 };
@@ -41,6 +43,10 @@ enum style {
     STYLE_BUSY,
     STYLE_NOTE
 };
+
+/* Text from outside as it may be printed, on one line and escaped; in *shown,
+ * which is emptied first. */
+const char *term_shown(const char *text, struct buf *shown);
 
 /* The escape code that starts a style (STYLE_PLAIN: ends all); "" without
  * colour. */
