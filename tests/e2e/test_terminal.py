@@ -127,7 +127,8 @@ def test_try(smtune, path):
     "ls", "status exp", "show exp", "show exp 1", "show exp 2", "trials exp",
     "best exp", "best exp --command", "why exp 1", "why exp 2", "tag exp",
     "note exp", "export exp", "export exp --curves",
-    "export exp --format jsonl", "fsck", "replay exp", "top", "nodes", "notify exp", "doctor", "logs exp 1",
+    "export exp --format jsonl", "fsck", "replay exp", "top", "nodes",
+    "notify exp", "doctor", "logs exp 1",
     "ls -o json", "show exp -o json", "show exp 2 -o json", "trials exp -o csv",
     "trials exp -o json", "ls -o csv", "note exp -o csv", "why exp 1 -o json",
     "trials nobody", "trials exp --filter nobody"])
