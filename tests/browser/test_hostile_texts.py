@@ -43,3 +43,32 @@ def test_texts_of_every_kind(smtune, write, serve, page):
     page.go("/runs/1", **{"f.param:kind": "~%3Cimg%20src"})
     page.see("filtered out", ".chosen")
     assert not page.all("main img")
+
+
+TURNED = "a\u202eb\u2066c\u200fd"  # shows as another name
+NUMBERS = "a\\u202eb\\u2066c\\u200fd"
+
+
+def test_no_text_turns_its_direction(smtune, write, serve, page):
+    """In elements, in what they say, in the title, in logs and in pictures."""
+    text = "a\\u202eb\\u2066c\\u200fd"
+    smtune.ok("run", write("h.yaml", FILE % (text, TURNED)))
+    smtune.ok("note", "hostile", "-m", TURNED)
+    smtune.ok("tag", "hostile", "-a", TURNED)
+    with sqlite3.connect(smtune.store / "smtune.db") as db:
+        db.execute("UPDATE run SET name = ?, reason = ?", (TURNED, TURNED))
+    db.close()
+    page.login(serve().operator)
+    page.see(NUMBERS)
+    page.go("/runs/1")
+    page.see(NUMBERS, "h1")
+    page.see(NUMBERS, ".note")
+    page.see(NUMBERS, ".run-title .tags")
+    assert page.driver.title.startswith(NUMBERS)
+    for link in [one.get_attribute("href") for one in page.all(".tabs a")]:
+        page.go(link.split("#")[1], **{"trial": "1"})
+        page.see(NUMBERS, "h1")
+        shown = page.driver.execute_script(
+            "return document.body.innerText + [...document.querySelectorAll("
+            "'[title],[aria-label]')].map((one) => one.title + one.ariaLabel)")
+        assert not set(shown) & set("\u202e\u2066\u200f")

@@ -10,9 +10,11 @@ import { startKeys } from "./shell/keys";
 import { startRuns } from "./shell/runs";
 import { readSession } from "./shell/session";
 import { startTheme } from "./shell/theme";
+import { startTurns } from "./shell/turns";
 import { watchUrl } from "./url";
 
 function startPage(root: HTMLElement): void {
+  startTurns();
   startTheme();
   startClock();
   startKeys();

@@ -42,6 +42,7 @@ test("colours are kept under any text written over them", () => {
 test("a step back, and what is no letter", () => {
   assert.equal(shown("abc\b\bX"), "aXc");
   assert.equal(shown("a\u0000b\u0007"), "a␀b␇");
+  assert.equal(shown("a\u202eb\u009b\u061c"), "a\\u202eb\\u009b\\u061c");
   assert.equal(shown("<script>alert(1)</script>"), "<script>alert(1)</script>");
 });
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A chart is drawn once, by a function that is given a Painter: that of a canvas,
 // or one that writes down what is drawn as SVG, its texts as texts.
+import { withoutTurns } from "../data/turns";
 
 export type Picture = HTMLCanvasElement | OffscreenCanvas | ImageBitmap;
 
@@ -66,7 +67,7 @@ const short = (number: number) => String(Math.round(number * 100) / 100);
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 // What XML cannot hold at all becomes the sign for that.
 const escaped = (text: string) =>
-  text
+  withoutTurns(text)
     .replace(/[&<>"]/g, (character) => ENTITIES[character])
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd");
 

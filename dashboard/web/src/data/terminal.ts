@@ -2,6 +2,7 @@
 // What a program wrote, as a terminal shows it: a line is what was last written
 // in each of its places, in its colour. Other orders to a terminal are left out.
 import { inkAt, inkOf, letterOf, plainOf } from "./ink";
+import { codeOf } from "./turns";
 
 // A line that may go on: `shown` is what it says now, and `raw` what, with more
 // behind it, will say what that makes it say.
@@ -15,7 +16,8 @@ export interface Line {
 const ORDER =
   /[\ufdd0-\ufddf]|\u001b(?:\[([0-?]*)[ -/]*([@-~])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-Z\\^-~])/g;
 const ERASE_LINE = "\u001b[K"; // from where it stands
-const SPECIAL = /[\u0000-\u0008\u000b-\u001f\u007f]/;
+const SPECIAL =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
 // The order to erase is kept, which progress bars use, and those for colours
 // become inks.
@@ -30,7 +32,11 @@ function withoutOrders(text: string): string {
   });
 }
 
-const visible = (code: number) => String.fromCharCode(code === 0x7f ? 0x2421 : 0x2400 + code);
+// A sign for a control character of ASCII, and the number of another.
+const visible = (letter: string) => {
+  const code = letter.charCodeAt(0);
+  return code > 0x7f ? codeOf(letter) : String.fromCharCode(code === 0x7f ? 0x2421 : 0x2400 + code);
+};
 
 interface Places {
   readonly letters: string[];
@@ -49,7 +55,7 @@ function overwrite({ letters, inks }: Places, stretch: string): Places {
       i += ERASE_LINE.length - 1;
     } else if (code === 8) at = Math.max(at - 1, 0);
     else {
-      letters[at] = code !== 9 && SPECIAL.test(stretch[i]) ? visible(code) : stretch[i];
+      letters[at] = code !== 9 && SPECIAL.test(stretch[i]) ? visible(stretch[i]) : stretch[i];
       inks[at++] = ink;
     }
   }

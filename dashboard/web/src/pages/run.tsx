@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page of one run: its header, its views' tabs, what is chosen, a view.
 import { useEffect, useState } from "preact/hooks";
+import { withoutTurns } from "../data/turns";
 import { openRun } from "../model/run";
 import type { OpenRun } from "../model/run";
 import { useKeys } from "../shell/keys";
@@ -77,7 +78,7 @@ function Opened({ run, view: wanted }: { run: RunModel; view: string }) {
   const current = shown.find((view) => view.id === wanted) ?? (wanted === "" ? shown[0] : undefined);
   const name = run.document.value.name;
   useEffect(() => {
-    document.title = `${name}${current ? ` · ${current.title}` : ""} · smtune`;
+    document.title = `${withoutTurns(name)}${current ? ` · ${current.title}` : ""} · smtune`;
   }, [name, current]);
   return (
     <>
