@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-struct buf;
-
 /* What the terminal can show. */
+
+struct buf;
 
 enum { TERM_DEFAULT_COLUMNS = 72 };
 
