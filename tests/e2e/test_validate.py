@@ -361,6 +361,20 @@ trial: {{command: "./train ${{{{ x }}}}"}}
     assert len(result.stderr) < 1000
 
 
+def test_a_repeated_value_among_many_is_found_at_once(smtune, write):
+    values = ", ".join(map(str, [*range(99_998), 7, 6]))
+    write("twice.yaml", f"""\
+version: 1
+parameters:
+  x: {{type: categorical, values: [{values}]}}
+objective: loss
+trial: {{command: "./train ${{{{ x }}}}"}}
+""")
+    result = smtune("validate", "twice.yaml", timeout=10)
+    assert result.returncode == 3
+    assert "duplicate value '6'" in result.stderr
+
+
 @pytest.mark.parametrize("expression", [
     "printf('%.2147483647c', 'x')",
     "trim(printf('%16000s', 'z'), replace(printf('%8000s', ''), ' ', 'y') "
