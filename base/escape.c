@@ -95,20 +95,26 @@ void escape_strip(const char *line, size_t length, struct buf *out)
 
 /* ---- for a terminal ---- */
 
-/* The length of a colour, ESC [ 1 ; 31 m; 0: it is none. *is_cut: so far it is
- * one, and the text ends. */
+/* Also *is_cut: so far it is a colour, and the text ends. */
 static size_t colour_length(const char *text, size_t length, bool *is_cut)
 {
     size_t at = 1;
 
     *is_cut = false;
-    if (text[0] != ESCAPE || (length > 1 && text[1] != '['))
+    if (length == 0 || text[0] != ESCAPE || (length > 1 && text[1] != '['))
         return 0;
     while (++at < length && at < COLOUR_MAX_BYTES)
         if (!is_between(text[at], '0', ';')) /* digits, colon, semicolon */
             return text[at] == 'm' ? at + 1 : 0;
     *is_cut = at >= length;
     return 0;
+}
+
+size_t escape_colour_length(const char *text, size_t length)
+{
+    bool is_cut;
+
+    return colour_length(text, length, &is_cut);
 }
 
 size_t escape_show(const char *text, size_t length, bool is_end,

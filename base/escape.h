@@ -17,6 +17,10 @@ bool escape_is_in(const char *line, size_t length);
 /* Appends the line without its sequences. */
 void escape_strip(const char *line, size_t length, struct buf *out);
 
+/* The length of the colour or style, ESC [ numbers m, that begins at `text`; 0:
+ * none does. */
+size_t escape_colour_length(const char *text, size_t length);
+
 /*
  * Appends text from outside for a terminal: line feeds, carriage returns, tabs
  * and colours (ESC [ numbers m) as they are, everything else as text_escape()

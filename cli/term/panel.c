@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/escape.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/term/term.h"
@@ -73,15 +74,6 @@ static void add_erase(struct panel *panel, size_t columns, struct buf *out)
     panel->count = 0;
 }
 
-static size_t style_length(const char *text)
-{
-    size_t length = 0;
-
-    if (text[0] == '\033' && text[1] == '[')
-        length = 2 + strcspn(text + 2, "m");
-    return length > 0 && text[length] == 'm' ? length + 1 : 0;
-}
-
 /* Appends what fits of a line, all its codes for style included; its width.
  * There is no guard behind a panel, so other codes end here. */
 static size_t add_line(const char *line, size_t length, size_t columns,
@@ -92,7 +84,8 @@ static size_t add_line(const char *line, size_t length, size_t columns,
     size_t used = 0;
 
     while (line < end) {
-        size_t bytes = style_length(line), width = 0;
+        size_t bytes = escape_colour_length(line, (size_t)(end - line));
+        size_t width = 0;
 
         buf_truncate(&shown, 0);
         if (bytes > 0) {

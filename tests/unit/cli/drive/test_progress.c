@@ -430,6 +430,25 @@ static void play(struct screen *screen, const char *text)
     }
 }
 
+/* A panel goes past the guard of the terminal. */
+static void test_progress__a_panel_shows_nothing_but_styles(void **state)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    struct panel *panel = panel_create(file, -1, 80, 8);
+
+    (void)state;
+    panel_show(panel, "a\033[2Jm\xe2\x80\xae\xff\033[31mb\033[0m\n");
+    fflush(file);
+    assert_non_null(strstr(text,
+                           "a\\x1b[2Jm\\xe2\\x80\\xae\\xff\033[31mb\033[0m"
+                           "\n"));
+    panel_destroy(panel);
+    fclose(file);
+    free(text);
+}
+
 static void test_progress__draws_a_panel_in_place(void **state)
 {
     const struct progress_style style = {PROGRESS_PANEL, true, true, 100};
@@ -566,6 +585,7 @@ int main(void)
         cmocka_unit_test(test_progress__a_quiet_second_ends_the_silence),
         cmocka_unit_test(test_progress__does_not_wait_for_a_full_pipe),
         cmocka_unit_test(test_progress__is_quiet_but_for_messages),
+        cmocka_unit_test(test_progress__a_panel_shows_nothing_but_styles),
         cmocka_unit_test(test_progress__draws_a_panel_in_place),
         cmocka_unit_test(test_progress__draws_ten_times_a_second),
         cmocka_unit_test(test_progress__cuts_to_a_narrow_terminal),
