@@ -24,11 +24,19 @@ int store_add_attempt(struct store *store, const struct attempt_new *attempt,
     if (store_change(store, INSERT_ATTEMPT, cells, ARRAY_LEN(cells), err) < 0)
         return -1;
     *id = sqlite3_last_insert_rowid(store->db);
+    if (attempt->cache_key != NULL &&
+        (store_change(store, SET_CACHE_KEY,
+                      VALUES(value_int(attempt->job), value_int(attempt->run),
+                             value_text(attempt->cache_key)),
+                      err) < 0 ||
+         store_expect_change(store, "job", attempt->job, err) < 0))
+        return -1;
     detail = detail_start(store);
     detail_int(detail, "number", attempt->number);
     detail_text(detail, "directory", attempt->directory);
     detail_int_unless_0(detail, "resource", attempt->resource);
     detail_int_unless_0(detail, "resource_from", attempt->resource_from);
+    detail_text(detail, "cache_key", attempt->cache_key);
     return event_add(store,
                      &(struct event){.run = attempt->run,
                                      .job = attempt->job,

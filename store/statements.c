@@ -87,6 +87,8 @@ static const char *const texts[STATEMENT_COUNT] = {
                    " WHERE id = ?1",
     [SET_TEMPS_REMOVED] =
         "UPDATE job SET temps_removed_ms = ?3 WHERE id = ?1 AND run_id = ?2",
+    [SET_CACHE_KEY] =
+        "UPDATE job SET cache_key = ?3 WHERE id = ?1 AND run_id = ?2",
     [ASK_CANCEL] = "UPDATE job SET cancel_asked = ?2 WHERE id = ?1",
     [INSERT_SUPERSEDED_RESULT] =
         INSERT_ROW_OF_RUN("superseded_result", SUPERSEDED_COLUMNS),

@@ -265,6 +265,7 @@ struct attempt_new {
     const char *directory; /* relative to the store's directory */
     int64_t resource;      /* up to which it may run; 0: no schedule */
     int64_t resource_from; /* its checkpoint's, 0: none */
+    const char *cache_key; /* of its job, from now on; NULL: as it was */
     int64_t time_ms;
 };
 

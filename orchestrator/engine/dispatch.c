@@ -67,6 +67,7 @@ static bool add_attempt(struct engine *engine, struct job *job)
         .directory = directory + strlen(store_directory(engine->store)) + 1,
         .resource = job->resource,
         .resource_from = job->from,
+        .cache_key = job->cache_key,
         .time_ms = clock_wall_ms(),
     };
     struct err err;

@@ -217,6 +217,10 @@ static void attempt_starting(struct fsck_fold *fold, json_t *detail)
         return;
     }
     job->attempts++;
+    if (json_object_get(detail, "cache_key") != NULL)
+        fsck_fold_set(
+            job, JOB_CELL_CACHE_KEY,
+            fsck_fold_keep_text(fold, fsck_fold_text_of(detail, "cache_key")));
     if (job->active != 0)
         fsck_fold_complain(fold,
                            "a second attempt while the first is still active");

@@ -22,7 +22,8 @@ static const struct line steps[] = {
     {4, 0, "created",
      "{\"state\":\"ready\",\"number\":1,\"step\":0,\"copy\":1,\"round\":1,"
      "\"rounds\":\"{}\",\"params\":[]}"},
-    {4, 9, "attempt_starting", "{\"number\":1,\"directory\":\"d\"}"},
+    {4, 9, "attempt_starting",
+     "{\"number\":1,\"directory\":\"d\",\"cache_key\":\"early\"}"},
     {4, 9, "attempt_running", "{\"pid\":70}"},
     {4, 0, "started", "{\"state\":\"running\",\"started_ms\":50}"},
     {4, 9, "attempt_ended", "{\"cause\":\"ok\",\"checkpoint\":\"c\"}"},
@@ -57,8 +58,10 @@ static void test_fsck_fold_steps__a_workflow_comes_to_its_rows(void **state)
 
     (void)state;
     add(fold, steps, ARRAY_LEN(steps));
+    must_be(fsck_fold_find(fold, IMAGE_JOB, 4), JOB_CELL_CACHE_KEY, "early");
     add(fold, over, ARRAY_LEN(over));
     assert_string_equal(said.last, "");
+    must_be(fsck_fold_find(fold, IMAGE_JOB, 4), JOB_CELL_CACHE_KEY, "k");
     must_be(fsck_fold_find(fold, IMAGE_RUN, 1), RUN_CELL_PARENT_ID, "9");
     must_be(fsck_fold_find(fold, IMAGE_RUN, 1), RUN_CELL_PARENT_JOB, "8");
     step = fsck_fold_rows(fold, IMAGE_STEP, &count);

@@ -24,6 +24,11 @@
     "  never: {if: 1 > 2, command: 'true', resources: {cpus: 0}}\n"            \
     "  then: {needs: never, command: 'true', resources: {cpus: 0}}\n"
 
+#define CACHED                                                                 \
+    "version: 1\n"                                                             \
+    "name: w\n"                                                                \
+    "steps: {only: {command: 'true', cache: true, resources: {cpus: 0}}}\n"
+
 static int append_step(void *user, const struct step_row *row)
 {
     buf_printf(user, "%s ", row->state);
@@ -148,6 +153,31 @@ static void test_flow__goes_on_after_a_crash(void **state)
     end_bench(&bench);
 }
 
+/* The engine crashes before the record has that the attempt began. */
+static void test_flow__keeps_the_key_of_a_job_that_was_handed_over(void **state)
+{
+    BENCH(bench, *state, CACHED);
+    struct engine *engine = bench.engine;
+    char key[DIGEST_HEX_SIZE];
+    struct err err = {0};
+
+    dispatch_all(engine);
+    assert_int_equal(engine->queues.asked_count, 1);
+    while (engine->queues.asked_count > 0)
+        uv_run(&engine->loop, UV_RUN_ONCE);
+    dispatch_all(engine);
+    engine_commit_now(engine);
+    must_hold(&bench);
+    snprintf(key, sizeof(key), "%s", live_trial(&bench, 1)->cache_key);
+    must_be_recorded(&bench, "ready ");
+    end_engine(&bench);
+    begin_engine(&bench);
+    must(engine_recover(bench.engine, &err));
+    assert_non_null(live_trial(&bench, 1)->cache_key);
+    assert_string_equal(live_trial(&bench, 1)->cache_key, key);
+    end_bench(&bench);
+}
+
 /* Put back while its step has no room: it waits in line, and is called when a
  * job of the step is over. */
 static void test_flow__a_job_that_is_put_back_waits_for_room(void **state)
@@ -215,6 +245,7 @@ int main(void)
         STORE_TEST(test_flow__a_condition_that_is_not_true),
         STORE_TEST(test_flow__the_runs_end_closes_what_is_open),
         STORE_TEST(test_flow__goes_on_after_a_crash),
+        STORE_TEST(test_flow__keeps_the_key_of_a_job_that_was_handed_over),
         STORE_TEST(test_flow__a_job_that_is_put_back_waits_for_room),
         STORE_TEST(test_flow__says_what_it_is),
     };
