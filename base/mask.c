@@ -10,22 +10,17 @@
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/mem.h"
+#include "base/secret.h"
 
 /*
  * Two passes over the text. The first replaces the values that are known, the
  * longest first, so that a value that contains another one is masked as a
- * whole; it also finds them within words. The second looks for patterns. What
- * it masks depends on what precedes it alone, so it masks too much rather than
- * too little: `monkey=3` becomes `monkey=***`.
+ * whole; it also finds them within words. The second looks for patterns: a
+ * secret's name before a value, and values that show what they are. What is a
+ * secret is decided in secret.c.
  */
 
 static const char masked[] = "***";
-
-/* Parts of names, in capitals. */
-static const char *const secret_parts[] = {
-    "TOKEN",      "SECRET",        "PASSWORD", "PASSWD", "PASSPHRASE",
-    "CREDENTIAL", "AUTHORIZATION", "COOKIE",   "JWT",    "KEY",
-};
 
 struct secret {
     char *name, *value;
@@ -91,34 +86,6 @@ static const struct secret *find_secret(const struct mask *mask,
     return NULL;
 }
 
-/* -- Names ----------------------------------------------------------------*/
-
-static bool is_of_name(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || c == '-';
-}
-
-static bool has_part(const char *name, size_t length, const char *part)
-{
-    size_t size = strlen(part);
-
-    for (size_t i = 0; i + size <= length; i++) {
-        if (strncasecmp(name + i, part, size) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* PASS counts at the end alone: AccountingStoragePass, but not bypass_cache. */
-static bool is_secret_name(const char *name, size_t length)
-{
-    for (size_t i = 0; i < ARRAY_LEN(secret_parts); i++) {
-        if (has_part(name, length, secret_parts[i]))
-            return true;
-    }
-    return length >= 4 && strncasecmp(name + length - 4, "PASS", 4) == 0;
-}
-
 void mask_hide_environment(struct mask *mask, char *const *environment)
 {
     for (; *environment != NULL; environment++) {
@@ -126,7 +93,7 @@ void mask_hide_environment(struct mask *mask, char *const *environment)
         char *name;
 
         if ((*environment)[length] == '\0' ||
-            !is_secret_name(*environment, length))
+            !secret_is_name(*environment, length))
             continue;
         name = mem_copy_bytes(*environment, length);
         mask_hide(mask, name, *environment + length + 1);
@@ -150,6 +117,11 @@ static void add_known(const struct mask *mask, const char *text, size_t length,
 }
 
 /* -- Patterns -------------------------------------------------------------*/
+
+static bool is_of_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '-';
+}
 
 struct text {
     const char *at, *end;
@@ -204,19 +176,64 @@ static bool skip_to_value(struct text *text, bool is_option)
     if (is_at(text, "=:")) {
         text->at++;
         skip(text, " \t");
-        return text->at < text->end;
+        return text->at < text->end && !is_at(text, "=");
     }
     return is_option && text->at > name_end && text->at < text->end &&
            !is_at(text, "-");
 }
 
+static bool is_template(const struct text *text)
+{
+    return text->end - text->at >= 3 && memcmp(text->at, "${{", 3) == 0;
+}
+
+/* Behind a template, or to the end of the text. */
+static void skip_template(struct text *text)
+{
+    const char *end = memmem(text->at, (size_t)(text->end - text->at), "}}", 2);
+
+    text->at = end != NULL ? end + 2 : text->end;
+}
+
 /* A header's value may be several words. */
 static void skip_value(struct text *text, bool is_header)
 {
-    if (is_at(text, "{["))
+    const char *stops = is_header ? "\r\n\"" : " \t\r\n\"',;&)}]";
+
+    if (is_at(text, "{[")) {
         skip_nested(text);
-    else
-        skip_to(text, is_header ? "\r\n\"" : " \t\r\n\"',;&)}]");
+        return;
+    }
+    while (text->at < text->end && !is_at(text, stops)) {
+        if (is_template(text))
+            skip_template(text);
+        else
+            text->at++;
+    }
+}
+
+/* Whether the value is only named: a template, or a variable of a shell. */
+static bool is_reference(struct text value)
+{
+    bool has_brace;
+
+    skip(&value, "\\\"");
+    if (is_template(&value)) {
+        skip_template(&value);
+    } else if (is_at(&value, "$")) {
+        value.at++;
+        has_brace = is_at(&value, "{");
+        skip(&value, "{");
+        if (!is_at(&value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_"))
+            return false;
+        skip(&value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+        if (has_brace && !is_at(&value, "}"))
+            return false;
+        value.at += has_brace;
+    } else {
+        return false;
+    }
+    return value.at == value.end || is_at(&value, " \t\r\n\\\"',;&)}]");
 }
 
 /* The text is behind the name of a secret: masks the value that follows. */
@@ -226,7 +243,7 @@ static void add_masked(struct text *text, bool is_option, bool is_header,
     struct text value = *text;
     bool is_escaped;
 
-    if (!skip_to_value(&value, is_option))
+    if (!skip_to_value(&value, is_option) || is_reference(value))
         return;
     is_escaped = is_at(&value, "\\");
     skip(&value, "\\");
@@ -251,6 +268,26 @@ static bool is_word(const char *text, size_t length, const char *word)
     return length == strlen(word) && strncasecmp(text, word, length) == 0;
 }
 
+/* Of the words "basic" and what follows, whether that is encoded. */
+static bool is_encoded(const struct text *text)
+{
+    struct text word = *text;
+    size_t length = 0, odd = 0;
+
+    for (skip(&word, " \t"); word.at < word.end && !is_at(&word, " \t\r\n\"'");
+         word.at++, length++)
+        odd += isupper((unsigned char)*word.at) ||
+               isdigit((unsigned char)*word.at);
+    return length >= 8 && odd > 0;
+}
+
+/* Of messages about keys, "missing key: 'trial'", no word is masked. */
+static bool is_plain_key(const struct text *text, const char *name,
+                         size_t length)
+{
+    return is_word(name, length, "key") && !is_at(text, "=");
+}
+
 static void add_name(struct text *text, struct buf *out)
 {
     const char *name = text->at;
@@ -259,13 +296,23 @@ static void add_name(struct text *text, struct buf *out)
     while (text->at < text->end && is_of_name(*text->at))
         text->at++;
     length = (size_t)(text->at - name);
+    if (secret_is_made(name, length)) {
+        buf_add_string(out, masked);
+        while (text->at < text->end &&
+               (is_of_name(*text->at) || *text->at == '.'))
+            text->at++; /* the other parts of a JWT */
+        return;
+    }
     buf_add(out, name, length);
-    if (is_word(name, length, "bearer") || is_word(name, length, "basic"))
+    if (is_word(name, length, "bearer") ||
+        (is_word(name, length, "basic") && is_encoded(text)))
         add_masked(text, true, false, out);
-    else if (is_secret_name(name, length))
+    else if (secret_is_name(name, length) && !is_plain_key(text, name, length))
         add_masked(text, *name == '-',
-                   has_part(name, length, "AUTHORIZATION") ||
-                       has_part(name, length, "COOKIE"),
+                   is_word(name, length, "authorization") ||
+                       is_word(name, length, "cookie") ||
+                       is_word(name, length, "set-cookie") ||
+                       is_word(name, length, "proxy-authorization"),
                    out);
 }
 
@@ -302,7 +349,10 @@ void mask_add(const struct mask *mask, const char *text, size_t length,
 {
     struct buf known = BUF_INIT;
 
-    add_known(mask, text, length, &known);
+    if (mask != NULL)
+        add_known(mask, text, length, &known);
+    else
+        buf_add(&known, text, length);
     add_patterns(
         (struct text){buf_text(&known), buf_text(&known) + known.length}, out);
     buf_clear(&known);

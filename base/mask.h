@@ -9,8 +9,8 @@ struct buf;
 /*
  * Replaces secrets in text that is about to be shown or stored. It masks two
  * kinds: values that the caller has named (mask_hide), and text that looks like
- * a secret by what precedes it: PASSWORD=..., "token": "...", --api-key ...,
- * Authorization: ..., Bearer ..., https://user:password@host.
+ * a secret (secret.h): PASSWORD=..., "token": "...", --api-key ...,
+ * Authorization: ..., Bearer ..., https://user:password@host, hf_....
  */
 struct mask;
 
@@ -31,7 +31,7 @@ void mask_hide(struct mask *mask, const char *name, const char *value);
  * like a secret's. */
 void mask_hide_environment(struct mask *mask, char *const *environment);
 
-/* Appends text with its secrets masked. */
+/* Appends text with its secrets masked; mask NULL: no values are known. */
 void mask_add(const struct mask *mask, const char *text, size_t length,
               struct buf *out);
 

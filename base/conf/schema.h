@@ -31,6 +31,13 @@ enum schema_type {
     SCHEMA_ANY_MAP = 1 << 12   /* a map; likewise */
 };
 
+/* Which values of a key are masked where a file is shown (mask_file.h). */
+enum schema_secrecy {
+    SECRECY_BY_NAME, /* those of free keys whose name is a secret's */
+    SECRECY_SECRET,  /* all */
+    SECRECY_OPEN     /* none, whatever the keys in it are called */
+};
+
 struct schema_key {
     const char *name;     /* NULL ends a table */
     const char *known_as; /* what other tools call it, between blanks: who
@@ -47,11 +54,12 @@ struct schema_key {
     const char *shorthand; /* what is no map stands for {shorthand: it} */
     bool nests;            /* an element of free keys that may be in maps of its
                               own kind; conf_flatten() has to part these */
-    const char *doc;       /* one or two sentences, for manual and editor */
-    const char *fallback;  /* what holds when left out, in words; or NULL */
-    const char *example;   /* one YAML flow value, or NULL */
-    const char *told_in;   /* the manual has the keys inside of this one there
-                              already; or NULL */
+    enum schema_secrecy secrecy;
+    const char *doc;      /* one or two sentences, for manual and editor */
+    const char *fallback; /* what holds when left out, in words; or NULL */
+    const char *example;  /* one YAML flow value, or NULL */
+    const char *told_in;  /* the manual has the keys inside of this one there
+                             already; or NULL */
 };
 
 /*

@@ -9,7 +9,7 @@
 #include <gsl/gsl_cblas.h>
 
 #include "base/mem.h"
-#include "base/openblas.h"
+#include "base/system/openblas.h"
 
 /*
  * OpenBLAS reads its environment while it is being loaded, and only then: how

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/openblas.h"
+#include "base/system/openblas.h"
 
 /* The fallback's name: no processor for which there is a choice is that old. */
 static const char OLDEST[] = "Prescott";

@@ -39,6 +39,7 @@ static void test_mask__known_values(void **state)
     check(mask, "swordfis", "swordfis");
     mask_destroy(mask);
     mask_destroy(NULL);
+    check(NULL, "swordfish TOKEN=a", "swordfish TOKEN=***");
 }
 
 static void test_mask__patterns(void **state)
@@ -69,6 +70,25 @@ static void test_mask__patterns(void **state)
         {"token=", "token="},
         {"token", "token"},
         {"unknown key 'lr'", "unknown key 'lr'"},
+        {"missing key: 'trial'", "missing key: 'trial'"},
+        {"KEY=abc", "KEY=***"},
+        {"--key abc", "--key ***"},
+        {"${{ api_key == 'a' }}", "${{ api_key == 'a' }}"},
+        {"a basic example, sent Basic dXNlcjpw",
+         "a basic example, sent Basic ***"},
+        {"--max-tokens 100 --tokenizer=gpt2 --pad-token '<pad>' monkey=3",
+         "--max-tokens 100 --tokenizer=gpt2 --pad-token '<pad>' monkey=3"},
+        {"--token ${{ t }} --lr 1", "--token ${{ t }} --lr 1"},
+        {"--token a${{ t + 1 }}b --lr 1", "--token *** --lr 1"},
+        {"--token ${{ t", "--token ${{ t"},
+        {"--token \"${{ t }}x\" --lr 1", "--token \"***\" --lr 1"},
+        {"A_TOKEN=$HF_TOKEN B_TOKEN=${HF_TOKEN} x",
+         "A_TOKEN=$HF_TOKEN B_TOKEN=${HF_TOKEN} x"},
+        {"--token \"$HF_TOKEN\" x", "--token \"$HF_TOKEN\" x"},
+        {"A_TOKEN=$ecret A_TOKEN=$HF.x A_TOKEN=${HF x",
+         "A_TOKEN=*** A_TOKEN=*** A_TOKEN=*** x"},
+        {"upload --to hf_abcdefghij0123456789 now", "upload --to *** now"},
+        {"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln!", "***!"},
         {"\"token\": {\"a\": \"b\"", "\"token\": ***"},
         {"token=\"abc", "token=\"***"},
         {"://", "://"},
@@ -100,7 +120,8 @@ static void test_mask__environment(void **state)
 static void test_mask__every_cut(void **state)
 {
     static const char text[] =
-        "a \"token\": {\"b\": \"c\\\"\"} --key 'd' http://e:f@g Bearer h\\";
+        "a \"token\": {\"b\": \"c\\\"\"} --a-key 'd' http://e:f@g "
+        "X_TOKEN=$A_B K_KEY=${{ a }} l-token ${{ Bearer h\\";
     struct mask *mask = mask_create();
 
     (void)state;

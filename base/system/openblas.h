@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_BASE_OPENBLAS_H
-#define SMTUNE_BASE_OPENBLAS_H
+#ifndef SMTUNE_BASE_SYSTEM_OPENBLAS_H
+#define SMTUNE_BASE_SYSTEM_OPENBLAS_H
 
 /*
  * The kernels that OpenBLAS should use on this processor, as its variable

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/openblas.h"
+#include "base/system/openblas.h"
 
 #include <stddef.h>
 

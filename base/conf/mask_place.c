@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What is masked by its place in a file, as the schema describes it. Where the
+ * schema describes nothing, a map `env` and a secret's name decide.
+ */
+#include <string.h>
+
+#include "base/conf/mask_impl.h"
+#include "base/conf/schema_impl.h"
+#include "base/secret.h"
+
+static struct mask_place place_of(const struct schema_key *key)
+{
+    static const enum treatment treatments[] = {
+        [SECRECY_BY_NAME] = TREAT_TEXT,
+        [SECRECY_SECRET] = TREAT_SECRET,
+        [SECRECY_OPEN] = TREAT_OPEN,
+    };
+
+    return (struct mask_place){.key = key,
+                               .keys = key->keys,
+                               .element = key->element,
+                               .treatment = treatments[key->secrecy]};
+}
+
+/* A key as for --set: trial.env.X, notify. */
+static bool is_path_of_secret(const char *name)
+{
+    return strcmp(name, "notify") == 0 ||
+           strncmp(name, "notify.", strlen("notify.")) == 0 ||
+           strncmp(name, "env.", strlen("env.")) == 0 ||
+           strstr(name, ".env.") != NULL;
+}
+
+static enum treatment treat_by_name(const char *name)
+{
+    if (is_path_of_secret(name))
+        return TREAT_SECRET;
+    return secret_is_name(name, strlen(name)) ? TREAT_NAMED : TREAT_TEXT;
+}
+
+struct mask_place mask_enter(const struct mask_place *map, const char *name,
+                             bool is_collection)
+{
+    const struct schema_key *key = schema_find(map->keys, name);
+    struct mask_place inner = {.treatment = map->treatment, .name = name};
+
+    if (map->treatment != TREAT_TEXT)
+        return inner;
+    if (key != NULL)
+        inner = place_of(key);
+    else if (map->element != NULL)
+        inner = place_of(map->element);
+    else if (map->keys != NULL) /* {NAME: STEP} */
+        inner.keys = map->keys;
+    else if (strcmp(name, "env") == 0 && is_collection)
+        inner.treatment = TREAT_SECRET;
+    if (inner.treatment == TREAT_TEXT && key == NULL && inner.keys == NULL)
+        inner.treatment = treat_by_name(name);
+    inner.name = name;
+    return inner;
+}
+
+struct mask_place mask_enter_item(const struct mask_place *list)
+{
+    struct mask_place inner = *list;
+
+    if (list->treatment == TREAT_TEXT && list->element != NULL)
+        inner = place_of(list->element);
+    inner.name = list->name;
+    return inner;
+}
+
+enum treatment mask_treat_scalar(const struct mask_place *place)
+{
+    const struct schema_key *key = place->key;
+    const struct schema_key *meant =
+        key != NULL ? schema_find(key->keys, key->shorthand) : NULL;
+
+    return place->treatment == TREAT_TEXT && meant != NULL
+               ? place_of(meant).treatment
+               : place->treatment;
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How the source of one scalar is masked. What comes of it is again a scalar of
+ * as many lines. A plain one gets quotes, because `*` begins an alias. And the
+ * rule for lines of a text that is no YAML: below `env` and `notify`, and
+ * behind a secret's name, all is masked up to the next line that is not
+ * indented deeper.
+ */
+#include <ctype.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/compiler.h"
+#include "base/conf/mask_impl.h"
+#include "base/mask.h"
+#include "base/secret.h"
+
+static const char masked[] = "***";
+static const char blanks[] = " \t\r";
+
+struct piece {
+    const char *at, *end;
+};
+
+static bool begins_with(const struct piece *piece, const char *text)
+{
+    size_t length = strlen(text);
+
+    return (size_t)(piece->end - piece->at) >= length &&
+           memcmp(piece->at, text, length) == 0;
+}
+
+static const char *find(const struct piece *piece, const char *text)
+{
+    return memmem(piece->at, (size_t)(piece->end - piece->at), text,
+                  strlen(text));
+}
+
+static bool is_blank(const struct piece *piece)
+{
+    for (const char *at = piece->at; at < piece->end; at++)
+        if (*at == '\0' || strchr(blanks, *at) == NULL)
+            return false;
+    return true;
+}
+
+static void copy(const struct piece *piece, struct buf *out)
+{
+    buf_add(out, piece->at, (size_t)(piece->end - piece->at));
+}
+
+/* Behind the anchor and the tag before a value. */
+static void skip_properties(struct piece *piece)
+{
+    while (piece->at < piece->end && (*piece->at == '&' || *piece->at == '!')) {
+        while (piece->at < piece->end && !isspace((unsigned char)*piece->at))
+            piece->at++;
+        while (piece->at < piece->end && isspace((unsigned char)*piece->at))
+            piece->at++;
+    }
+}
+
+/* ---- a value that is masked as a whole ---- */
+
+/* The template that the piece begins with, where nothing in it can be a
+ * secret: no text in quotes. Its length, or 0. */
+static size_t template_length(const struct piece *piece)
+{
+    const char *end;
+
+    if (!begins_with(piece, "${{"))
+        return 0;
+    end = find(piece, "}}");
+    if (end == NULL || memchr(piece->at, '\'', (size_t)(end - piece->at)) ||
+        memchr(piece->at, '"', (size_t)(end - piece->at)))
+        return 0;
+    return (size_t)(end - piece->at) + strlen("}}");
+}
+
+/* The rest of one line, without blanks around it. Whether it is masked. */
+static bool mask_rest(struct piece rest, struct buf *out)
+{
+    bool is_masked = false, was_masked = false;
+
+    while (rest.at < rest.end) {
+        size_t length = template_length(&rest);
+
+        if (length > 0) {
+            buf_add(out, rest.at, length);
+            was_masked = false;
+        } else if (!was_masked) {
+            buf_add_string(out, masked);
+            was_masked = is_masked = true;
+        }
+        rest.at += length > 0 ? length : 1;
+    }
+    return is_masked;
+}
+
+/* Each line. */
+static bool mask_all(struct piece text, struct buf *out)
+{
+    bool is_masked = false;
+
+    while (text.at < text.end) {
+        const char *end = memchr(text.at, '\n', (size_t)(text.end - text.at));
+        struct piece line = {text.at, end != NULL ? end : text.end};
+        struct piece after = {line.end, line.end};
+
+        while (line.at < line.end && strchr(blanks, *line.at) != NULL)
+            buf_add_char(out, *line.at++);
+        while (line.end > line.at && strchr(blanks, line.end[-1]) != NULL)
+            line.end--;
+        after.at = line.end;
+        is_masked |= mask_rest(line, out);
+        copy(&after, out);
+        if (end != NULL)
+            buf_add_char(out, '\n');
+        text.at = end != NULL ? end + 1 : text.end;
+    }
+    return is_masked;
+}
+
+/* An address stays one, so that the file can still be read. */
+static bool mask_address(const struct piece *value, struct buf *out)
+{
+    static const char *const schemes[] = {"https://", "http://"};
+
+    for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
+        if (begins_with(value, schemes[i])) {
+            buf_printf(out, "%s%s", schemes[i], masked);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool mask_plain(const struct piece *value, struct buf *out)
+{
+    static const char *const nulls[] = {"~", "null", "Null", "NULL"};
+    struct buf inner = BUF_INIT;
+    bool is_masked;
+
+    for (size_t i = 0; i < ARRAY_LEN(nulls); i++) {
+        if ((size_t)(value->end - value->at) == strlen(nulls[i]) &&
+            begins_with(value, nulls[i])) {
+            copy(value, out);
+            return false;
+        }
+    }
+    if (mask_address(value, out))
+        return true;
+    is_masked = mask_all(*value, &inner);
+    if (is_masked)
+        buf_printf(out, "\"%s\"", buf_text(&inner));
+    else
+        copy(value, out);
+    buf_clear(&inner);
+    return is_masked;
+}
+
+static bool mask_quoted(const struct piece *value, struct buf *out)
+{
+    struct piece inner = {value->at + 1, value->end - 1};
+    bool is_masked = true;
+
+    if (inner.end < inner.at)
+        inner.end = inner.at;
+    buf_add_char(out, *value->at);
+    if (!mask_address(&inner, out))
+        is_masked = mask_all(inner, out);
+    buf_add_char(out, *value->at);
+    return is_masked;
+}
+
+/* Behind the line with `|` or `>`. */
+static bool mask_block(const struct piece *value, struct buf *out)
+{
+    struct piece head = *value, rest = *value;
+    const char *end = find(value, "\n");
+
+    head.end = rest.at = end != NULL ? end + 1 : value->end;
+    copy(&head, out);
+    return mask_all(rest, out);
+}
+
+bool mask_scalar(const struct scalar_source *source, struct buf *out)
+{
+    struct piece value = {source->text, source->text + source->length};
+    struct piece before = value;
+
+    skip_properties(&value);
+    before.end = value.at;
+    copy(&before, out);
+    if (value.at == value.end)
+        return false;
+    switch (source->style) {
+    case SCALAR_PLAIN:
+        return mask_plain(&value, out);
+    case SCALAR_SINGLE:
+    case SCALAR_DOUBLE:
+        return mask_quoted(&value, out);
+    case SCALAR_BLOCK:
+        break;
+    }
+    return mask_block(&value, out);
+}
+
+/* ---- secrets within a text ---- */
+
+/* 'It''s' */
+static void double_quotes(const struct buf *text, struct buf *out)
+{
+    for (size_t i = 0; i < text->length; i++) {
+        buf_add_char(out, text->data[i]);
+        if (text->data[i] == '\'')
+            buf_add_char(out, '\'');
+    }
+}
+
+static void mask_in_single(const struct mask *mask, const struct piece *value,
+                           struct buf *out)
+{
+    struct buf plain = BUF_INIT, shown = BUF_INIT;
+
+    for (const char *at = value->at + 1; at < value->end - 1; at++) {
+        buf_add_char(&plain, *at);
+        at += *at == '\'';
+    }
+    mask_add(mask, buf_text(&plain), plain.length, &shown);
+    buf_add_char(out, '\'');
+    double_quotes(&shown, out);
+    buf_add_char(out, '\'');
+    buf_clear(&shown);
+    buf_clear(&plain);
+}
+
+bool mask_in_scalar(const struct mask *mask, const struct scalar_source *source,
+                    struct buf *out)
+{
+    struct piece value = {source->text, source->text + source->length};
+    struct piece before = value;
+    struct buf shown = BUF_INIT;
+    size_t length;
+    bool is_masked;
+
+    skip_properties(&value);
+    before.end = value.at;
+    copy(&before, out);
+    length = (size_t)(value.end - value.at);
+    if (source->style == SCALAR_SINGLE && length >= 2)
+        mask_in_single(mask, &value, &shown);
+    else
+        mask_add(mask, value.at, length, &shown);
+    is_masked = shown.length != length ||
+                memcmp(buf_text(&shown), value.at, length) != 0;
+    if (is_masked && source->style == SCALAR_PLAIN && shown.data[0] == '*')
+        buf_printf(out, "\"%s\"", masked);
+    else
+        buf_add(out, buf_text(&shown), shown.length);
+    buf_clear(&shown);
+    return is_masked;
+}
+
+/* ---- lines ---- */
+
+/* Where the values of all keys are secrets. */
+static bool is_secret_part(const struct piece *name)
+{
+    static const char *const parts[] = {"env", "notify", "url"};
+    size_t length = (size_t)(name->end - name->at);
+
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        if (length == strlen(parts[i]) && begins_with(name, parts[i]))
+            return true;
+    return secret_is_name(name->at, length);
+}
+
+/* The first key of the line that has secrets: behind its colon; NULL: none. */
+static const char *find_secret_part(const struct piece *line)
+{
+    const char *at = line->at;
+
+    while (at < line->end) {
+        struct piece name = {at, at};
+
+        while (name.end < line->end && (isalnum((unsigned char)*name.end) ||
+                                        strchr("_-", *name.end) != NULL))
+            name.end++;
+        at = name.end;
+        while (at < line->end && strchr("\"' \t", *at) != NULL)
+            at++;
+        if (name.end > name.at && at < line->end && *at == ':' &&
+            is_secret_part(&name))
+            return at + 1;
+        if (at == name.at)
+            at++;
+    }
+    return NULL;
+}
+
+static size_t indent_of(const struct piece *line)
+{
+    size_t indent = 0;
+
+    while (line->at + indent < line->end &&
+           strchr(" \t-", line->at[indent]) != NULL)
+        indent++;
+    return indent;
+}
+
+/* A line below a key with secrets: its own key stays. */
+static void mask_below(struct piece line, struct buf *out)
+{
+    const char *colon = memchr(line.at, ':', (size_t)(line.end - line.at));
+    struct piece head = line;
+
+    head.end = colon != NULL && (colon + 1 == line.end || colon[1] == ' ')
+                   ? colon + 1
+                   : line.at + indent_of(&line);
+    copy(&head, out);
+    line.at = head.end;
+    mask_all(line, out);
+}
+
+size_t mask_lines(const char *text, size_t length, struct buf *out)
+{
+    const char *end = text + length;
+    size_t count = 0, below = SIZE_MAX;
+
+    while (text < end) {
+        const char *stop = memchr(text, '\n', (size_t)(end - text));
+        struct piece line = {text, stop != NULL ? stop : end};
+        size_t indent = indent_of(&line), before = out->length;
+        const char *secret = find_secret_part(&line);
+        struct piece head = {line.at, secret};
+
+        if (is_blank(&line)) {
+            copy(&line, out);
+        } else if (below != SIZE_MAX && indent > below) {
+            mask_below(line, out);
+        } else if (secret != NULL) {
+            copy(&head, out);
+            mask_all((struct piece){secret, line.end}, out);
+            below = indent;
+        } else {
+            mask_add(NULL, line.at, (size_t)(line.end - line.at), out);
+            below = SIZE_MAX;
+        }
+        count += out->length - before != (size_t)(line.end - line.at) ||
+                 memcmp(buf_text(out) + before, line.at,
+                        (size_t)(line.end - line.at)) != 0;
+        if (stop != NULL)
+            buf_add_char(out, '\n');
+        text = stop != NULL ? stop + 1 : end;
+    }
+    return count;
+}
