@@ -357,3 +357,16 @@ void mask_add(const struct mask *mask, const char *text, size_t length,
         (struct text){buf_text(&known), buf_text(&known) + known.length}, out);
     buf_clear(&known);
 }
+
+char *mask_show(const struct mask *mask, const char *text)
+{
+    struct buf out = BUF_INIT;
+
+    if (text == NULL)
+        return NULL;
+    if (mask == NULL)
+        buf_add_string(&out, text);
+    else
+        mask_add(mask, text, strlen(text), &out);
+    return buf_take(&out);
+}

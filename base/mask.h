@@ -31,6 +31,10 @@ void mask_hide(struct mask *mask, const char *name, const char *value);
  * like a secret's. */
 void mask_hide_environment(struct mask *mask, char *const *environment);
 
+/* A copy of what may be shown of a text, for the caller to free: with its
+ * secrets masked, or where mask is NULL as it is. NULL of NULL. */
+char *mask_show(const struct mask *mask, const char *text);
+
 /* Appends text with its secrets masked; mask NULL: no values are known. */
 void mask_add(const struct mask *mask, const char *text, size_t length,
               struct buf *out);

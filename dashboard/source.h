@@ -45,6 +45,9 @@ struct dashboard_source {
     /* A workflow's graph with its steps' states, counts and places. */
     json_t *(*graph)(void *user, struct store *store, int64_t run,
                      struct err *err);
+    /* Masks the secrets in an event's detail, an object, in place. NULL: the
+     * texts of files are left out. */
+    void (*mask_detail)(void *user, json_t *detail);
     /* What runs on this machine and how much of it is in use. */
     json_t *(*machine)(void *user, struct store *store, struct err *err);
 

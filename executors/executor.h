@@ -152,9 +152,12 @@ struct attempt_spec {
     const char *work_directory;
     char *const *argv; /* NULL-ended */
     char *const *envp; /* NULL-ended, complete */
-    int cpus;          /* slots to hold, 0: none */
-    int gpus;          /* slots to hold, 0: none */
-    int gpu_permille;  /* of one GPU that it shares; 0: whole ones */
+    /* NULL-ended names of variables in it that the file of the run sets, which
+     * a node does not have by itself; NULL: none. */
+    const char *const *own;
+    int cpus;         /* slots to hold, 0: none */
+    int gpus;         /* slots to hold, 0: none */
+    int gpu_permille; /* of one GPU that it shares; 0: whole ones */
     uint64_t gpu_set; /* bit i: it may have the executor's GPU i; 0: any. Set by
                          the executor, from the type of GPUs in `slurm` */
     bool pins;        /* to the CPUs of its slots, within a NUMA node */

@@ -26,7 +26,7 @@
 struct options {
     int64_t count;
     const char *columns;
-    bool checkpoints, command;
+    bool checkpoints, command, with_secrets;
 };
 
 static const struct opt opts[] = {
@@ -38,6 +38,8 @@ static const struct opt opts[] = {
      "print only the folder of its checkpoints", 0, NULL},
     {"command", 0, OPT_FLAG, offsetof(struct options, command), NULL,
      "print only its command, to run it again", 0, NULL},
+    {"with-secrets", 0, OPT_FLAG, offsetof(struct options, with_secrets), NULL,
+     "with --command: show secrets as they are", 0, NULL},
     {0},
 };
 
@@ -184,16 +186,20 @@ static int exec_best(const struct cli *cli, const void *options,
                      char **operands, int count, struct err *err)
 {
     const struct options *chosen = options;
+    struct cli own = *cli;
     struct run_view view;
     int status = run_view_open(&view, cli, operands[0], err);
 
     (void)count;
-    if (status == 0 && view.row.best_trial == 0)
+    own.with_secrets = chosen->with_secrets;
+    if (status == 0 && chosen->with_secrets && !chosen->command)
+        status = err_set(err, ERR_USAGE, "--with-secrets requires --command");
+    else if (status == 0 && view.row.best_trial == 0)
         status = no_best(&view, err);
     else if (status == 0 && chosen->checkpoints)
         status = print_checkpoints(&view, err);
     else if (status == 0 && chosen->command)
-        status = best_command_print(&view, err);
+        status = best_command_print(&own, &view, err);
     else if (status == 0 && view.objective_count > 1)
         status = show_front(cli, &view, chosen, err);
     else if (status == 0)
@@ -221,7 +227,10 @@ const struct cmd cmd_best = {
         "runs to the last resource. It expects to start in the folder that "
         "`smtune show` prints. In place of the folders of the trial "
         "it gets new ones, RUN-TRIAL and RUN-TRIAL/checkpoints in the "
-        "current folder, so it trains from the beginning.",
+        "current folder, so it trains from the beginning. Values of "
+        "variables and options whose names are those of secrets are masked; "
+        "--with-secrets shows them. Variables of env_from must be set, and "
+        "env_file must be a file that a shell can read.",
     .examples = "smtune best last                        # the best "
                 "setting\n"
                 "smtune best mlp -n 5                    # the five best\n"

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/compiler.h"
-#include "base/mem.h"
+#include "base/mask.h"
 #include "cli/cmd.h"
 #include "cli/drive/foreground.h"
 #include "cli/show/run/run_view.h"
@@ -46,17 +47,20 @@ struct listing {
     bool all_delivered;
 };
 
-/* An address without its path, which often is the key to it. */
+/* An address without its path, which often is the key to it, and without a
+ * user. */
 static char *shown_address(const struct experiment *experiment, int64_t i)
 {
     const char *url, *host;
+    struct buf shown = BUF_INIT;
 
     if (i < 0 || (size_t)i >= experiment->receiver_count)
         return NULL;
     url = experiment->receivers[i].url;
     host = strstr(url, "://") + strlen("://");
     host += strcspn(host, "/?#");
-    return mem_copy_bytes(url, (size_t)(host - url));
+    mask_add(NULL, url, (size_t)(host - url), &shown);
+    return buf_take(&shown);
 }
 
 static int list_notification(void *user, const struct notification_row *row)

@@ -28,7 +28,7 @@ static const struct opt opts[] = {
     {"script", 0, OPT_FLAG, offsetof(struct options, is_script), NULL,
      "show the batch scripts that would be submitted", 0, NULL},
     {"with-secrets", 0, OPT_FLAG, offsetof(struct options, has_secrets), NULL,
-     "with --script: show secrets as they are", 0, NULL},
+     "show secrets as they are", 0, NULL},
     {0},
 };
 
@@ -36,17 +36,16 @@ static int exec(const struct cli *cli, const void *given, char **operands,
                 int count, struct err *err)
 {
     const struct options *options = given;
+    struct cli own = *cli;
     struct spec spec;
     int result = foreground_load(cli, operands[0], &options->set, &spec, err);
 
     (void)count;
-    if (result == 0 && options->has_secrets && !options->is_script)
-        result = err_set(err, ERR_USAGE, "--with-secrets requires --script");
+    own.with_secrets = options->has_secrets;
     if (result == 0 && options->is_script)
-        result = plan_script_print(cli, &spec, options->shown,
-                                   options->has_secrets, err);
+        result = plan_script_print(&own, &spec, options->shown, err);
     else if (result == 0 && options->format == NULL)
-        result = plan_print(cli, &spec,
+        result = plan_print(&own, &spec,
                             &(struct plan_order){.shown = options->shown}, err);
     else if (result == 0 && spec.workflow == NULL)
         result = err_set(err, ERR_USAGE,
@@ -73,9 +72,11 @@ const struct cmd cmd_plan = {
                "graph: as text, for Mermaid or Graphviz (dot), or as a "
                "picture (svg).\n\n"
                "--script prints the batch scripts for a cluster instead: of "
-               "the first trial, or the first N, or of each step. Values of "
-               "secret variables are placeholders. smtune keeps what it "
-               "submits as the file sbatch in the folder of each attempt.",
+               "the first trial, or the first N, or of each step. "
+               "smtune keeps what it "
+               "submits as the file sbatch in the folder of each attempt.\n\n"
+               "Values of env and other secrets are masked. --with-secrets "
+               "shows them.",
     .examples = "smtune plan experiment.yaml\n"
                 "smtune plan experiment.yaml --trials 20\n"
                 "smtune plan experiment.yaml -o json\n"

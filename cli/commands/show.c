@@ -12,12 +12,14 @@
 #include "cli/term/document.h"
 
 struct options {
-    bool is_efficiency;
+    bool is_efficiency, with_secrets;
 };
 
 static const struct opt opts[] = {
     {"efficiency", 0, OPT_FLAG, offsetof(struct options, is_efficiency), NULL,
      "time, CPU, memory and GPUs: asked for against used", 0, NULL},
+    {"with-secrets", 0, OPT_FLAG, offsetof(struct options, with_secrets), NULL,
+     "show secrets as they are", 0, NULL},
     {0},
 };
 
@@ -64,12 +66,14 @@ static int exec_show(const struct cli *cli, const void *options,
 {
     const struct options *chosen = options;
     const char *part = count > 1 ? operands[1] : NULL;
+    struct cli own = *cli;
     struct run_view view;
     int status = run_view_open(&view, cli, operands[0], err);
 
+    own.with_secrets = chosen->with_secrets;
     if (status == 0)
-        status = chosen->is_efficiency ? show_efficiency(cli, &view, part, err)
-                                       : show(cli, &view, part, err);
+        status = chosen->is_efficiency ? show_efficiency(&own, &view, part, err)
+                                       : show(&own, &view, part, err);
     run_view_close(&view);
     return status;
 }
@@ -96,7 +100,9 @@ const struct cmd cmd_show = {
                "and GPUs that its attempts asked for with those that they "
                "used. The use of GPUs is that of samples of "
                "nvidia-smi, every 5 seconds, where it is installed. It is "
-               "unknown for parts of a GPU (MIG, gpus: 0.5).",
+               "unknown for parts of a GPU (MIG, gpus: 0.5).\n\n"
+               "Secrets in commands and in words of --set are masked. "
+               "--with-secrets shows them.",
     .examples = "smtune show last            # the newest run\n"
                 "smtune show mlp 17          # its trial 17\n"
                 "smtune show mlp 17 -o json  # for programs\n"

@@ -14,11 +14,13 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/mask.h"
 #include "base/units.h"
 #include "cli/cmd.h"
 #include "cli/drive/warm_start_view.h"
 #include "cli/plan/container.h"
 #include "cli/plan/schedule.h"
+#include "cli/plan/shown.h"
 #include "cli/plan/workflow.h"
 #include "cli/show/run/slurm_words.h"
 #include "orchestrator/search/dry_run.h"
@@ -128,14 +130,18 @@ static void print_resources(const struct experiment *experiment)
     printf("\n");
 }
 
-static void print_container(const struct experiment *experiment)
+static void print_container(const struct experiment *experiment,
+                            const struct mask *mask)
 {
     const struct job_spec *task = &experiment->task;
     struct buf text = BUF_INIT;
 
     plan_container_print(task, &experiment->executor, &text);
-    if (text.length > 0)
-        printf("container %s\n", buf_text(&text));
+    if (text.length > 0) {
+        fputs("container ", stdout);
+        shown_print(mask, buf_text(&text));
+        fputs("\n", stdout);
+    }
     if (task->conda != NULL)
         printf("conda     %s\n", template_source(task->conda));
     buf_clear(&text);
@@ -143,7 +149,7 @@ static void print_container(const struct experiment *experiment)
 
 static int print_text(const struct experiment *experiment,
                       const struct warm_start *warm, struct dry_run *dry_run,
-                      int64_t shown, struct err *err)
+                      const struct mask *mask, int64_t shown, struct err *err)
 {
     struct dry_run_trial trial;
     int result = 1;
@@ -162,12 +168,15 @@ static int print_text(const struct experiment *experiment,
     plan_schedule_print(experiment, dry_run);
     print_space(experiment, dry_run_volume(dry_run));
     print_resources(experiment);
-    print_container(experiment);
+    print_container(experiment, mask);
     printf("first trials\n");
     for (int64_t i = 0; i < shown && result == 1; i++) {
         result = dry_run_next(dry_run, &trial, err);
-        if (result == 1)
-            printf("%6" PRId64 "  %s\n", trial.number, trial.command);
+        if (result == 1) {
+            printf("%6" PRId64 "  ", trial.number);
+            shown_print(mask, trial.command);
+            fputs("\n", stdout);
+        }
     }
     return result < 0 ? -1 : 0;
 }
@@ -175,17 +184,24 @@ static int print_text(const struct experiment *experiment,
 /* -- For programs ---------------------------------------------------------*/
 
 static json_t *trial_json(const struct space *space,
-                          const struct dry_run_trial *trial)
+                          const struct dry_run_trial *trial,
+                          const struct mask *mask)
 {
-    return json_pack("{s:I, s:o, s:o}", "id", (json_int_t)trial->number,
-                     "params", setting_json(space, trial->point), "command",
-                     json_from_text(trial->command));
+    char *command = mask_show(mask, trial->command);
+    json_t *json = json_pack("{s:I, s:o, s:o}", "id", (json_int_t)trial->number,
+                             "params", setting_json(space, trial->point),
+                             "command", json_from_text(command));
+
+    free(command);
+    return json;
 }
 
 static int print_json(const struct experiment *experiment,
                       const struct warm_start *warm, struct dry_run *dry_run,
-                      int64_t shown, struct err *err)
+                      const struct mask *mask, int64_t shown, struct err *err)
 {
+    json_t *container =
+        plan_container_json(&experiment->task, &experiment->executor);
     const struct space_volume *volume = dry_run_volume(dry_run);
     json_t *first = json_array();
     struct buf text = BUF_INIT;
@@ -196,8 +212,10 @@ static int print_json(const struct experiment *experiment,
     for (int64_t i = 0; i < shown && result == 1; i++) {
         result = dry_run_next(dry_run, &trial, err);
         if (result == 1)
-            json_array_append_new(first, trial_json(experiment->space, &trial));
+            json_array_append_new(first,
+                                  trial_json(experiment->space, &trial, mask));
     }
+    shown_json(mask, container);
     json = json_pack(
         "{s:s, s:s, s:o, s:o, s:o, s:{s:s, s:s, s:I}, s:o, s:o, s:o, "
         "s:{s:f, s:b}, s:o, s:o, s:o}",
@@ -212,9 +230,8 @@ static int print_json(const struct experiment *experiment,
         warm_start_view_json(experiment, warm), "schedule",
         plan_schedule_json(experiment, dry_run), "brackets",
         plan_brackets_json(dry_run), "volume", "fraction", volume->fraction,
-        "exact", (int)volume->exact, "first", first, "container",
-        plan_container_json(&experiment->task, &experiment->executor), "conda",
-        plan_conda_json(&experiment->task));
+        "exact", (int)volume->exact, "first", first, "container", container,
+        "conda", plan_conda_json(&experiment->task));
     json_print_pretty(json, &text);
     fputs(buf_text(&text), stdout);
     json_decref(json);
@@ -226,6 +243,7 @@ static int print_experiment(const struct cli *cli,
                             const struct experiment *experiment, int64_t shown,
                             struct err *err)
 {
+    struct mask *mask = shown_mask(cli, experiment, NULL);
     struct warm_start *warm;
     struct dry_run *dry_run = NULL;
     int result = -1;
@@ -234,10 +252,11 @@ static int print_experiment(const struct cli *cli,
         dry_run = dry_run_create(experiment, warm, err);
     if (dry_run != NULL)
         result = cli->output == OUTPUT_TABLE
-                     ? print_text(experiment, warm, dry_run, shown, err)
-                     : print_json(experiment, warm, dry_run, shown, err);
+                     ? print_text(experiment, warm, dry_run, mask, shown, err)
+                     : print_json(experiment, warm, dry_run, mask, shown, err);
     dry_run_destroy(dry_run);
     warm_start_destroy(warm);
+    mask_destroy(mask);
     return result;
 }
 

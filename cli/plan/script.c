@@ -20,6 +20,7 @@
 #include "base/mask.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
+#include "cli/plan/shown.h"
 #include "executors/executor.h"
 #include "orchestrator/machine/cluster.h"
 #include "orchestrator/search/dry_run.h"
@@ -83,8 +84,15 @@ static void add_contents(const struct scripts *scripts,
     struct buf text = BUF_INIT, shown = BUF_INIT;
 
     for (size_t i = 0; i < task->environment_count; i++)
-        buf_printf(&text, "%s=%s\n", task->environment[i].name,
-                   template_source(task->environment[i].value));
+        buf_printf(&shown, "%s=%s\n", task->environment[i].name,
+                   scripts->mask != NULL
+                       ? "***"
+                       : template_source(task->environment[i].value));
+    for (size_t i = 0; i < task->env_from_count; i++)
+        buf_printf(&shown, "%s (from the environment of smtune)\n",
+                   task->env_from[i]);
+    if (task->env_file != NULL)
+        buf_printf(&shown, "the variables of %s\n", task->env_file);
     /* A trial's command begins with them. */
     for (size_t i = 0; i < task->setup_count && script->is_step; i++)
         buf_printf(&text, "%s\n", task->setup[i]);
@@ -258,7 +266,7 @@ static void finish(struct scripts *scripts)
 }
 
 int plan_script_print(const struct cli *cli, const struct spec *spec,
-                      int64_t shown, bool has_secrets, struct err *err)
+                      int64_t shown, struct err *err)
 {
     const struct workflow *workflow = spec->workflow;
     struct scripts scripts = {0};
@@ -271,10 +279,9 @@ int plan_script_print(const struct cli *cli, const struct spec *spec,
     scripts.is_quiet = cli->quiet;
     if (cli->output != OUTPUT_TABLE)
         scripts.json = json_array();
-    if (!has_secrets) {
-        scripts.mask = mask_create();
+    scripts.mask = shown_mask(cli, spec->experiment, workflow);
+    if (scripts.mask != NULL)
         mask_hide_environment(scripts.mask, environ);
-    }
     result = workflow != NULL ? add_steps(&scripts, workflow, err)
                               : add_trials(&scripts, spec->experiment,
                                            shown > 0 ? shown : 1, err);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mask.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -19,6 +20,7 @@
 #include "cli/plan/cached.h"
 #include "cli/plan/container.h"
 #include "cli/plan/plan.h"
+#include "cli/plan/shown.h"
 #include "cli/show/jobs/workflow_drawing.h"
 #include "cli/show/run/slurm_words.h"
 #include "orchestrator/spec/workflow/workflow.h"
@@ -88,13 +90,17 @@ static void print_limits(const struct workflow *workflow)
                i + 1 == workflow->pool_count ? "\n" : "");
 }
 
-static void print_params(const struct workflow *workflow)
+static void print_params(const struct workflow *workflow,
+                         const struct mask *mask)
 {
     struct buf text = BUF_INIT, line = BUF_INIT;
 
     for (size_t i = 0; i < workflow->param_count; i++) {
-        buf_printf(&line, "%s%s=", i > 0 ? ", " : "", workflow->param_names[i]);
-        value_print(&workflow->params[i], &line);
+        const char *name = workflow->param_names[i];
+        struct value value = shown_param(mask, name, &workflow->params[i]);
+
+        buf_printf(&line, "%s%s=", i > 0 ? ", " : "", name);
+        value_print(&value, &line);
     }
     text_escape(buf_text(&line), line.length, &text);
     if (text.length > 0)
@@ -106,10 +112,12 @@ static void print_params(const struct workflow *workflow)
 /* -- What each does -------------------------------------------------------*/
 
 /* The first line of what a step runs, with dots where there are more. */
-static void add_action(const struct step *step, struct buf *out)
+static void add_action(const struct step *step, const struct mask *mask,
+                       struct buf *out)
 {
     struct buf whole = BUF_INIT;
-    size_t first;
+    size_t first, length;
+    char *shown;
 
     if (step->task.command != NULL)
         buf_add_string(&whole, template_source(step->task.command));
@@ -120,23 +128,29 @@ static void add_action(const struct step *step, struct buf *out)
     for (size_t i = 0; i < step->assignment_count; i++)
         buf_printf(&whole, " --set %s=%s", step->assignments[i].key,
                    template_source(step->assignments[i].value));
-    first = strcspn(buf_text(&whole), "\n");
-    text_escape(buf_text(&whole), first, out);
-    if (strspn(buf_text(&whole) + first, "\n") < whole.length - first)
+    shown = mask_show(mask, buf_text(&whole));
+    length = strlen(shown);
+    first = strcspn(shown, "\n");
+    text_escape(shown, first, out);
+    if (strspn(shown + first, "\n") < length - first)
         buf_add_string(out, " ...");
+    free(shown);
     buf_clear(&whole);
 }
 
 static void print_container(const struct workflow *workflow,
-                            const struct step *step, int columns)
+                            const struct step *step, const struct mask *mask,
+                            int columns)
 {
     const struct template *conda = step->task.conda;
     struct buf text = BUF_INIT;
 
     plan_container_print(&step->task, workflow_executor(workflow, step), &text);
-    if (text.length > 0)
-        printf("%6s  %-*s  in container %s\n", "", columns, "",
-               buf_text(&text));
+    if (text.length > 0) {
+        printf("%6s  %-*s  in container ", "", columns, "");
+        shown_print(mask, buf_text(&text));
+        fputs("\n", stdout);
+    }
     if (conda != NULL)
         printf("%6s  %-*s  in conda environment %s\n", "", columns, "",
                template_source(conda));
@@ -183,7 +197,8 @@ static int name_columns(const struct workflow *workflow)
 
 static void print_actions(const struct workflow *workflow,
                           const struct cache_forecast *forecast,
-                          const size_t *order, size_t shown)
+                          const struct mask *mask, const size_t *order,
+                          size_t shown)
 {
     size_t printed = 0, left = 0;
     int columns = name_columns(workflow);
@@ -199,10 +214,10 @@ static void print_actions(const struct workflow *workflow,
             left++;
             continue;
         }
-        add_action(step, &action);
+        add_action(step, mask, &action);
         printf("%6zu  %-*s  %s\n", ++printed, columns, step->name,
                buf_text(&action));
-        print_container(workflow, step, columns);
+        print_container(workflow, step, mask, columns);
         print_cached(workflow, forecast, order[i], columns);
         buf_clear(&action);
     }
@@ -225,25 +240,27 @@ void plan_workflow_draw(const struct cli *cli, const struct workflow *workflow,
 
 static void print_text(const struct cli *cli, const struct workflow *workflow,
                        const struct cache_forecast *forecast,
-                       const size_t *order, size_t shown)
+                       const struct mask *mask, const size_t *order,
+                       size_t shown)
 {
     printf("plan for  %s\n", workflow->name);
     print_steps(workflow);
     print_limits(workflow);
-    print_params(workflow);
+    print_params(workflow, mask);
     print_cache(workflow, forecast);
     printf("\n");
     plan_workflow_draw(cli, workflow, "text");
-    print_actions(workflow, forecast, order, shown);
+    print_actions(workflow, forecast, mask, order, shown);
 }
 
 static void print_json(const struct workflow *workflow,
                        const struct cache_forecast *forecast,
-                       const size_t *order)
+                       const struct mask *mask, const size_t *order)
 {
-    json_t *json = plan_workflow_json(workflow, forecast, order);
+    json_t *json = plan_workflow_json(workflow, forecast, mask, order);
     struct buf text = BUF_INIT;
 
+    shown_json(mask, json);
     json_print_pretty(json, &text);
     fputs(buf_text(&text), stdout);
     json_decref(json);
@@ -254,17 +271,20 @@ int plan_workflow_print(const struct cli *cli, const struct workflow *workflow,
                         const struct plan_order *order, struct err *err)
 {
     struct cache_forecast *forecast;
+    struct mask *mask;
     size_t *steps;
 
     if (plan_cached_read(cli, workflow, order->name, &forecast, err) != 0)
         return -1;
+    mask = shown_mask(cli, workflow->common, workflow);
     steps = mem_array(workflow->step_count + 1, sizeof(*steps));
     graph_order(workflow->graph, steps);
     if (cli->output == OUTPUT_TABLE)
-        print_text(cli, workflow, forecast, steps,
+        print_text(cli, workflow, forecast, mask, steps,
                    order->shown > 0 ? (size_t)order->shown : STEPS_SHOWN);
     else
-        print_json(workflow, forecast, steps);
+        print_json(workflow, forecast, mask, steps);
+    mask_destroy(mask);
     cache_forecast_destroy(forecast);
     free(steps);
     return 0;

@@ -9,6 +9,7 @@
 
 struct cache_forecast;
 struct cli;
+struct mask;
 struct plan_order;
 struct workflow;
 
@@ -26,9 +27,10 @@ void plan_workflow_draw(const struct cli *cli, const struct workflow *workflow,
                         const char *format);
 
 /* All of it as JSON; order[step_count] is that of the steps, forecast NULL
- * where none has a cache. A new reference. */
+ * where none has a cache, mask NULL where secrets are shown. A new reference.
+ */
 json_t *plan_workflow_json(const struct workflow *workflow,
                            const struct cache_forecast *forecast,
-                           const size_t *order);
+                           const struct mask *mask, const size_t *order);
 
 #endif

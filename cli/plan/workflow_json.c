@@ -3,6 +3,7 @@
  * null; a missing key would look like an older version of smtune. */
 #include "cli/plan/cached.h"
 #include "cli/plan/container.h"
+#include "cli/plan/shown.h"
 #include "cli/plan/workflow.h"
 #include "cli/show/jobs/workflow_drawing.h"
 #include "cli/show/run/slurm_words.h"
@@ -117,14 +118,17 @@ static json_t *step_json(const struct workflow *workflow,
 
 json_t *plan_workflow_json(const struct workflow *workflow,
                            const struct cache_forecast *forecast,
-                           const size_t *order)
+                           const struct mask *mask, const size_t *order)
 {
     json_t *params = json_object(), *pools = json_object();
     json_t *steps = json_array();
 
-    for (size_t i = 0; i < workflow->param_count; i++)
-        json_object_set_new(params, workflow->param_names[i],
-                            json_from_value(&workflow->params[i]));
+    for (size_t i = 0; i < workflow->param_count; i++) {
+        const char *name = workflow->param_names[i];
+        struct value value = shown_param(mask, name, &workflow->params[i]);
+
+        json_object_set_new(params, name, json_from_value(&value));
+    }
     for (size_t i = 0; i < workflow->pool_count; i++)
         json_object_set_new(pools, workflow->pools[i].name,
                             json_integer(workflow->pools[i].size));

@@ -5,7 +5,10 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/buf.h"
+#include "base/mask.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
 #include "cli/serve/dashboard_act.h"
@@ -20,6 +23,7 @@
 #include "orchestrator/machine/gpu_meter.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/search/search_space.h"
+#include "orchestrator/spec/spec_mask.h"
 
 enum { KEPT = 16 };
 
@@ -153,8 +157,11 @@ static json_t *parent_to_json(const struct run_view *view)
 static void add_record(json_t *json, const struct run_view *view)
 {
     const struct run_row *row = &view->row;
+    struct buf spec = BUF_INIT;
 
-    json_object_set_new(json, "spec", json_from_text(run_row_spec(row)));
+    spec_mask_text(run_row_spec(row), &spec);
+    json_object_set_new(json, "spec", json_from_text(buf_text(&spec)));
+    buf_clear(&spec);
     json_object_set_new(json, "message", json_text_unless_empty(row->note));
     json_object_set_new(json, "engine_pid",
                         json_int_unless(view->engine_pid, 0));
@@ -171,7 +178,11 @@ static void add_file(json_t *json, const struct run_view *view)
     struct err problem;
 
     if (run_read_spec(view->store, view->row.id, &spec, &problem) != 0) {
-        json_object_set_new(json, "problem", json_from_text(problem.text));
+        struct buf shown = BUF_INIT; /* it may quote the file */
+
+        mask_add(NULL, problem.text, strlen(problem.text), &shown);
+        json_object_set_new(json, "problem", json_from_text(buf_text(&shown)));
+        buf_clear(&shown);
         return;
     }
     if (spec.workflow == NULL)
@@ -290,6 +301,12 @@ static json_t *source_importance(void *user, struct store *store, int64_t run,
     return json;
 }
 
+static void source_mask_detail(void *user, json_t *detail)
+{
+    (void)user;
+    spec_mask_detail(detail, false);
+}
+
 static json_t *source_machine(void *user, struct store *store, struct err *err)
 {
     const struct source_user *this = user;
@@ -324,6 +341,7 @@ void source_set_documents(struct dashboard_source *source,
     source->why = source_why;
     source->importance = source_importance;
     source->graph = source_graph;
+    source->mask_detail = source_mask_detail;
     source->machine = source_machine;
     source->act = source_act;
 }

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/buf.h"
 #include "base/compiler.h"
+#include "base/mem.h"
 #include "cli/show/jobs/job_document.h"
 #include "cli/show/jobs/notes_and_tags.h"
 #include "cli/show/jobs/steps_document.h"
@@ -13,6 +15,7 @@
 #include "cli/show/run/run_document.h"
 #include "cli/show/run/schedule_view.h"
 #include "orchestrator/run/run.h"
+#include "orchestrator/spec/spec_mask.h"
 
 static const struct table_column columns[] = {
     {"id", NULL, COLUMN_NUMBER, NULL},
@@ -32,11 +35,23 @@ static const struct table_column columns[] = {
     {"duration_ms", "duration", COLUMN_DURATION, NULL},
 };
 
-static int add_run(struct document *document, const struct run_view *view,
-                   struct err *err)
+static char *shown_overrides(const struct cli *cli, const struct run_row *row)
+{
+    const char *overrides = run_row_overrides(row);
+    struct buf shown = BUF_INIT;
+
+    if (cli->with_secrets)
+        return mem_copy_string(overrides);
+    spec_mask_overrides(run_row_spec(row), overrides, &shown);
+    return buf_take(&shown);
+}
+
+static int add_run(struct document *document, const struct cli *cli,
+                   const struct run_view *view, struct err *err)
 {
     const struct run_row *row = &view->row;
     char *directory = store_run_directory(view->store, row->name);
+    char *overrides = shown_overrides(cli, row);
     int64_t duration_ms = run_duration_ms(row, view->state);
     char seed[24]; /* a text: JSON's numbers lose the end of 64 bits */
     const struct value cells[ARRAY_LEN(columns)] = {
@@ -46,7 +61,7 @@ static int add_run(struct document *document, const struct run_view *view,
         value_text_unless_empty(row->reason),
         value_text(row->kind),
         value_text_unless_empty(row->spec_path),
-        value_text(run_row_overrides(row)),
+        value_text(overrides),
         value_text(row->work_directory),
         value_text_unless_empty(row->revision),
         value_text(directory),
@@ -63,6 +78,7 @@ static int add_run(struct document *document, const struct run_view *view,
                              err);
     if (status == 0)
         status = run_document_time(document, view, err);
+    free(overrides);
     free(directory);
     return status;
 }
@@ -104,7 +120,7 @@ static int add_earlier_runs(struct document *document,
 static int add_experiment(struct document *document, const struct cli *cli,
                           const struct run_view *view, struct err *err)
 {
-    if (add_run(document, view, err) < 0 ||
+    if (add_run(document, cli, view, err) < 0 ||
         notes_and_tags_add(document, cli, view, 0, err) < 0 ||
         run_document_objectives(document, view, err) < 0 ||
         add_earlier_runs(document, view, err) < 0 ||
@@ -123,7 +139,7 @@ static int add_workflow(struct document *document, const struct cli *cli,
     int status = run_steps_load(&steps, view->store, view->row.id, err);
 
     if (status == 0)
-        status = add_run(document, view, err);
+        status = add_run(document, cli, view, err);
     if (status == 0)
         status = notes_and_tags_add(document, cli, view, 0, err);
     if (status == 0)

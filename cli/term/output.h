@@ -22,6 +22,7 @@ struct cli {
     bool colour_out, colour_err; /* may escape codes go there */
     bool out_is_terminal, err_is_terminal;
     bool quiet;
+    bool with_secrets;           /* shows them as they are: --with-secrets */
     struct config_files *config; /* NULL: one is wrong, see config_error */
     struct err config_error;
     struct log_setup log; /* of an engine: SMTUNE_LOG, --log, --log-level */

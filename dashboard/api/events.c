@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "dashboard/api/api.h"
 #include "store/changes.h"
 #include "store/store.h"
@@ -12,16 +13,34 @@
 enum { LIMIT_MAX = 10000 };
 
 struct page {
+    const struct dashboard_source *source;
     json_t *events;
     int64_t count, limit, last;
 };
 
-static json_t *detail_to_json(const char *detail)
+/* The first event of a run has its file, with all that is secret in it. */
+static void mask(const struct page *page, json_t *detail)
+{
+    static const char *const texts[] = {"spec", "overrides", "edited_spec",
+                                        "edited_overrides"};
+
+    if (page->source->mask_detail != NULL) {
+        page->source->mask_detail(page->source->user, detail);
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        json_object_del(detail, texts[i]);
+}
+
+static json_t *detail_to_json(const struct page *page, const char *detail)
 {
     json_t *json =
         detail[0] == '\0' ? NULL : json_parse(detail, strlen(detail), NULL);
 
-    return json != NULL ? json : json_object();
+    if (json == NULL)
+        return json_object();
+    mask(page, json);
+    return json;
 }
 
 static int add_event(void *user, const struct event_row *event)
@@ -37,7 +56,7 @@ static int add_event(void *user, const struct event_row *event)
                                 "attempt", json_int_unless(event->attempt, 0),
                                 "time_ms", (json_int_t)event->time_ms, "event",
                                 json_from_text(event->event), "detail",
-                                detail_to_json(event->detail)));
+                                detail_to_json(page, event->detail)));
     page->last = event->seq;
     page->count++;
     return 0;
@@ -47,7 +66,10 @@ static int answer_events(const struct request *request, struct store *store,
                          struct answer *answer, struct err *err)
 {
     int64_t run = request_id(request, 0), after = request_int(request, "after");
-    struct page page = {.limit = request_int(request, "limit")};
+    struct page page = {
+        .source = dashboard_source(request_dashboard(request)),
+        .limit = request_int(request, "limit"),
+    };
     int64_t seq;
     int status;
 

@@ -56,13 +56,22 @@ static bool has_variable(char *const *envp, const char *assignment)
     return *envp != NULL;
 }
 
-char **order_own_variables(char *const *envp, char *const *inherited)
+static bool is_named(const char *assignment, const char *const *names)
+{
+    while (names != NULL && *names != NULL && !has_name(assignment, *names))
+        names++;
+    return names != NULL && *names != NULL;
+}
+
+char **order_own_variables(char *const *envp, char *const *inherited,
+                           const char *const *names)
 {
     char **own = mem_array(count_strings(envp) + 1, sizeof(*own));
     size_t count = 0;
 
     for (; *envp != NULL; envp++) {
-        if (!text_list_has((const char *const *)inherited, *envp))
+        if (!text_list_has((const char *const *)inherited, *envp) ||
+            is_named(*envp, names))
             own[count++] = *envp;
     }
     return own;

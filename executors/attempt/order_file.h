@@ -17,9 +17,11 @@
  * An array's task finds the directory of its attempt in a list of them.
  */
 
-/* The variables of `envp` that are not the same in `inherited`; NULL-ended,
- * the list alone is the caller's to free. */
-char **order_own_variables(char *const *envp, char *const *inherited);
+/* The variables of `envp` that are not the same in `inherited`, and those of
+ * the NULL-ended `names` (NULL: none) in any case; NULL-ended, the list alone
+ * is the caller's to free. */
+char **order_own_variables(char *const *envp, char *const *inherited,
+                           const char *const *names);
 
 /* Writes it by rename, `envp` of the spec being what it has of its own. */
 int order_write(const struct attempt_spec *spec, struct err *err);

@@ -93,6 +93,7 @@ static void fill(struct kept_request *kept, struct arena *arena,
     spec->work_directory = keep(arena, from->work_directory);
     spec->argv = keep_strings(arena, (const char *const *)from->argv);
     spec->envp = keep_strings(arena, (const char *const *)from->envp);
+    spec->own = NULL; /* envp has nothing else */
     spec->step = keep(arena, from->step);
     spec->job = keep(arena, from->job);
     spec->avoid = (const char *const *)keep_strings(arena, from->avoid);
@@ -117,7 +118,7 @@ static struct attempt_request *copy_spec(const struct attempt_spec *from)
     char **own = NULL;
 
     if (from->envp != NULL)
-        own = order_own_variables(from->envp, environ);
+        own = order_own_variables(from->envp, environ, from->own);
     spec.envp = own;
     fill(kept, &arena, &spec);
     arena.bytes = mem_alloc(arena.length + 1);

@@ -18,6 +18,7 @@
 #include "orchestrator/engine/core/transaction.h"
 #include "orchestrator/run/edit.h"
 #include "orchestrator/run/notify.h"
+#include "orchestrator/run/value_check.h"
 
 static const char *text_of(const json_t *request, const char *key)
 {
@@ -73,6 +74,9 @@ int engine_edit(struct engine *engine, const json_t *request,
         result = run_edit_check(&edit, &place, err);
     if (result == 0)
         result = notifier_check(edit.spec.experiment, err);
+    if (result == 0)
+        result =
+            run_check_values(edit.spec.experiment, edit.spec.workflow, err);
     if (result == 0 && !engine_begin(engine)) {
         *err = engine->transaction.broken;
         result = -1;

@@ -38,6 +38,7 @@
 #include "orchestrator/engine/submit.h"
 #include "orchestrator/engine/turn.h"
 #include "orchestrator/run/notify.h"
+#include "orchestrator/run/value_check.h"
 #include "orchestrator/search/search.h"
 #include "orchestrator/steps/child_run.h"
 #include "orchestrator/steps/earlier_results.h"
@@ -309,7 +310,9 @@ static int prepare_run(struct engine *engine, bool stop_at_once,
 {
     struct run *run = engine->run;
 
-    if (run_read_budget(run, err) != 0 ||
+    if ((!stop_at_once &&
+         run_check_values(run->experiment, run->workflow, err) != 0) ||
+        run_read_budget(run, err) != 0 ||
         engine->source->open(engine, err) != 0)
         return -1;
     engine->is_open = true;

@@ -20,6 +20,7 @@
 #include "orchestrator/spec/experiment/resources.h"
 #include "orchestrator/spec/experiment/workdir.h"
 #include "orchestrator/wrap/container.h"
+#include "orchestrator/wrap/env_sources.h"
 #include "orchestrator/wrap/setup.h"
 
 struct launch {
@@ -34,6 +35,7 @@ struct launch {
     const struct job_spec *task;
     char **channel_paths; /* of the task's */
     struct env_list environment;
+    struct word_list own;     /* names of the variables that its file sets */
     struct launch **reserves; /* [reserve_count of its spec] */
     struct attempt_spec *reserve_specs;
     struct slurm_ask ask; /* of its spec; the texts are the task's */
@@ -116,14 +118,32 @@ static int expand_variable(struct launch *launch, const struct env_entry *entry,
     return result;
 }
 
+/* Values that are not in its file. Takes the list's words. */
+static void set_sources(struct launch *launch, struct word_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        char *name = list->items[i], *value = strchr(name, '=');
+
+        *value++ = '\0';
+        env_list_set(&launch->environment, name, value);
+        word_list_copy(&launch->own, name);
+    }
+    words_free(list->items);
+}
+
 static int expand_environment(struct launch *launch,
+                              const struct launch_site *site,
                               const struct job_spec *spec,
                               const struct value *values, struct err *err)
 {
-    int result = 0;
+    struct word_list list = {0};
+    int result = env_sources_read(spec, site->environment, &list, err);
 
-    for (size_t i = 0; i < spec->environment_count && result == 0; i++)
+    set_sources(launch, &list);
+    for (size_t i = 0; i < spec->environment_count && result == 0; i++) {
         result = expand_variable(launch, &spec->environment[i], values, err);
+        word_list_copy(&launch->own, spec->environment[i].name);
+    }
     return result;
 }
 
@@ -144,8 +164,9 @@ static struct launch_places places_of(const struct launch *launch)
     };
 }
 
-static int expand(struct launch *launch, const struct launch_order *order,
-                  const struct value *values, struct err *err)
+static int expand(struct launch *launch, const struct launch_site *site,
+                  const struct launch_order *order, const struct value *values,
+                  struct err *err)
 {
     const struct launch_places places = places_of(launch);
     int result = 0;
@@ -157,7 +178,7 @@ static int expand(struct launch *launch, const struct launch_order *order,
         result = expand_command(launch, order->task, values, err);
     }
     if (result == 0)
-        result = expand_environment(launch, order->task, values, err);
+        result = expand_environment(launch, site, order->task, values, err);
     if (result == 0)
         result =
             workdir_expand(order->task, values, &launch->work_directory, err);
@@ -178,6 +199,7 @@ static int put_container(struct launch *launch, const struct launch_site *site,
         .attempt_directory = launch->directory,
         .work_directory = work_directory(launch, site),
         .channel_paths = launch->channel_paths,
+        .variables = launch->own.items,
     };
 
     if (order->words != NULL)
@@ -255,6 +277,7 @@ static void fill_spec(struct launch *launch, const struct launch_site *site,
     spec->work_directory = work_directory(launch, site);
     spec->argv = launch->argv;
     spec->envp = launch->environment.items;
+    spec->own = (const char *const *)launch->own.items;
     spec->step = order->step;
     launch->name = order->name != NULL ? mem_copy_string(order->name)
                                        : mem_printf("%" PRId64, order->job);
@@ -325,7 +348,7 @@ static int fill(struct launch *launch, const struct launch_site *site,
         return -1;
     if (trial_files_write(order->task, values, launch->job_directory, err) != 0)
         return -1;
-    if (expand(launch, order, values, err) != 0)
+    if (expand(launch, site, order, values, err) != 0)
         return refuse_values(err);
     if (order->words == NULL &&
         file_lists_write(order->task, values,
@@ -409,6 +432,7 @@ void launch_destroy(struct launch *launch)
     free(launch->reserve_specs);
     channels_free_paths(launch->task, launch->channel_paths);
     env_list_clear(&launch->environment);
+    words_free(launch->own.items);
     free(launch->work_directory);
     free(launch->conda);
     free(launch->name);

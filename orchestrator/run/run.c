@@ -15,6 +15,7 @@
 #include "orchestrator/job/states.h"
 #include "orchestrator/run/budget_change.h"
 #include "orchestrator/run/engine_lock.h"
+#include "orchestrator/run/value_check.h"
 #include "orchestrator/search/warm_start.h"
 #include "orchestrator/spec/workflow/workflow.h"
 
@@ -239,6 +240,10 @@ struct run *run_create(struct store *store, struct spec *spec,
     *spec = (struct spec){0};
     run->lock = -1;
     run->work_directory = fs_absolute(".");
+    if (run_check_values(run->experiment, run->workflow, err) != 0) {
+        run_close(run);
+        return NULL;
+    }
     if (run->workflow == NULL)
         run->warm = warm_start_read(store, run->experiment, err);
     if (run->workflow != NULL || run->warm != NULL)

@@ -65,6 +65,8 @@ static const struct rule step_rules[] = {
     {.key = "command", .effect = EFFECT_RESULT},
     {.key = "shell", .effect = EFFECT_RESULT},
     {.key = "env", .effect = EFFECT_RESULT},
+    {.key = "env_from", .effect = EFFECT_RESULT},
+    {.key = "env_file", .effect = EFFECT_RESULT},
     {.key = "setup", .effect = EFFECT_RESULT},
     {.key = "container", .effect = EFFECT_RESULT},
     {.key = "conda", .effect = EFFECT_RESULT},

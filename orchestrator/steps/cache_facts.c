@@ -126,6 +126,22 @@ static int add_workdir(struct gathering *g)
     return 0;
 }
 
+/* Where values come from. What they are is not: a secret decides no result. */
+static void add_env_sources(const struct gathering *g)
+{
+    const struct job_spec *spec = &g->step->task;
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < spec->env_from_count; i++)
+        json_array_append_new(list, json_from_text(spec->env_from[i]));
+    if (spec->env_from_count > 0)
+        json_object_set(g->facts->facts, "env_from", list);
+    if (spec->env_file != NULL)
+        json_object_set_new(g->facts->facts, "env_file",
+                            json_from_text(spec->env_file));
+    json_decref(list);
+}
+
 static int add_environment(struct gathering *g)
 {
     const struct job_spec *spec = &g->step->task;
@@ -142,6 +158,7 @@ static int add_environment(struct gathering *g)
                             json_from_text(null == 0 ? buf_text(&text) : NULL));
     }
     json_object_set_new(g->facts->facts, "env", map);
+    add_env_sources(g);
     buf_clear(&text);
     return result;
 }

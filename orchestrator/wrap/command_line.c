@@ -22,6 +22,7 @@
 #include "orchestrator/spec/experiment/workdir.h"
 #include "orchestrator/wrap/conda.h"
 #include "orchestrator/wrap/container.h"
+#include "orchestrator/wrap/env_sources.h"
 #include "strategies/schedules/scheduler.h"
 
 static void add_words(char *const *words, struct buf *out)
@@ -125,12 +126,35 @@ static int add_variable(struct printing *p, const struct env_entry *entry,
     return result;
 }
 
+/* Whoever runs it has the variables of env_from. Those of env_file come from
+ * the file, which has to be one for a shell then. */
+static void add_sources(struct printing *p)
+{
+    struct word_list file = {0};
+    struct err ignored;
+
+    if (p->task->env_file != NULL) {
+        buf_printf(p->out, "set -a%s. ", p->separator);
+        shell_add_word(p->task->env_file, p->out);
+        buf_printf(p->out, "%sset +a%s", p->separator, p->separator);
+    }
+    env_sources_read_file(p->task, &file, &ignored);
+    for (size_t i = 0; i < file.count; i++)
+        word_list_add(&p->variables,
+                      mem_printf("%.*s=", (int)strcspn(file.items[i], "="),
+                                 file.items[i]));
+    for (size_t i = 0; i < p->task->env_from_count; i++)
+        word_list_add(&p->variables, mem_printf("%s=", p->task->env_from[i]));
+    words_free(file.items);
+}
+
 static int add_environment(struct printing *p, struct err *err)
 {
     const struct command_by_hand *by_hand = p->line->by_hand;
 
     for (size_t i = 0; by_hand->variables[i] != NULL; i++)
         word_list_copy(&p->variables, by_hand->variables[i]);
+    add_sources(p);
     for (size_t i = 0; i < p->task->environment_count; i++) {
         if (add_variable(p, &p->task->environment[i], err) != 0)
             return -1;
@@ -210,7 +234,7 @@ static void add_rank_names(const struct printing *p, struct word_list *list)
 static int put_container(struct printing *p, struct err *err)
 {
     const struct command_by_hand *by_hand = p->line->by_hand;
-    const struct container_order order = {
+    struct container_order order = {
         .task = p->task,
         .values = p->values,
         .resources = &p->task->resources,
@@ -219,17 +243,23 @@ static int put_container(struct printing *p, struct err *err)
         .work_directory = p->work_directory != NULL ? p->work_directory
                                                     : by_hand->work_directory,
     };
-    struct word_list environment = {0};
+    struct word_list environment = {0}, names = {0};
     int result;
 
     if (p->task->container.image == NULL)
         return 0;
     environment.items = mem_zero(sizeof(char *));
-    for (size_t i = 0; i < p->variables.count; i++)
-        word_list_copy(&environment, p->variables.items[i]);
+    for (size_t i = 0; i < p->variables.count; i++) {
+        const char *variable = p->variables.items[i];
+
+        word_list_copy(&environment, variable);
+        word_list_add(&names, mem_copy_bytes(variable, strcspn(variable, "=")));
+    }
+    order.variables = names.items;
     add_rank_names(p, &environment);
     result = container_put_by_hand(&order, environment.items, &p->words,
                                    &p->variable_prefix, err);
+    words_free(names.items);
     words_free(environment.items);
     return result;
 }

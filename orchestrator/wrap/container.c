@@ -97,14 +97,15 @@ static char *kept_path(const struct container_order *order, const char *image)
 
 static void add_variables(struct build *build)
 {
-    const struct job_spec *task = build->order->task;
+    char *const *names = build->order->variables;
     struct container *container = &build->container;
+    size_t count = 0;
 
-    container->variables =
-        mem_array(task->environment_count, sizeof(*container->variables));
-    for (size_t i = 0; i < task->environment_count; i++)
-        container->variables[container->variable_count++] =
-            task->environment[i].name;
+    while (names != NULL && names[count] != NULL)
+        count++;
+    container->variables = mem_array(count, sizeof(*container->variables));
+    for (size_t i = 0; i < count; i++)
+        container->variables[container->variable_count++] = names[i];
 }
 
 static int fill(struct build *build, struct err *err)

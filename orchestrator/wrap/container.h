@@ -13,6 +13,8 @@ struct container_order {
     const struct resources *resources;
     const char *run_directory, *attempt_directory, *work_directory;
     char *const *channel_paths; /* [channel_count] of the task's; or NULL */
+    /* NULL-ended names of the variables that the task's file sets; or NULL */
+    char *const *variables;
 };
 
 /*

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/json.h"
+#include "base/mask.h"
 #include "base/mem.h"
 #include "cli/show/jobs/job_command.h"
 #include "cli/show/jobs/job_matrix.h"
@@ -19,12 +20,14 @@
 #include "cli/term/json_fields.h"
 #include "orchestrator/job/outputs.h"
 #include "orchestrator/job/states.h"
+#include "orchestrator/spec/spec_mask.h"
 
 struct job_document {
     const struct cli *cli;
     struct document *document;
     const struct run_view *view;
     const struct run_steps *steps;
+    const struct mask *mask; /* NULL: secrets are shown */
     int64_t step;
     int64_t job; /* its id */
     struct err *err;
@@ -71,14 +74,28 @@ static const struct step *step_of(const struct job_document *this, int64_t step)
                : NULL;
 }
 
-/* What it runs, as its file has it; NULL: nothing, or it is not known. */
-static const char *command_of(const struct job_document *this, int64_t step)
+/* What it runs, as its file has it; NULL: nothing, or it is not known. The
+ * caller's to free. */
+static char *command_of(const struct job_document *this, int64_t step)
 {
     const struct step *its = step_of(this, step);
+    const char *text = its != NULL ? its->file : NULL;
 
-    if (its == NULL || its->task.command == NULL)
-        return its != NULL ? its->file : NULL;
-    return template_source(its->task.command);
+    if (its != NULL && its->task.command != NULL)
+        text = template_source(its->task.command);
+    return mask_show(this->mask, text);
+}
+
+/* The command that the job was started with; else as its file has it. */
+static char *command_of_job(const struct job_document *this,
+                            const struct trial_row *job)
+{
+    char *command = job_command(this->view, this->steps, job);
+    char *shown = command != NULL ? mask_show(this->mask, command)
+                                  : command_of(this, job->step);
+
+    free(command);
+    return shown;
 }
 
 /* "pipeline.yaml:14" */
@@ -149,7 +166,7 @@ static int add_fields(const struct job_document *this,
     char *directory = mem_printf("%s/trials/%" PRId64, run, job->number);
     char *place = place_of(this, job->step);
     char *cached = job_document_source(this->view->store, job);
-    char *command = job_command(this->view, this->steps, job);
+    char *command = command_of_job(this, job);
     bool is_due =
         strcmp(job->state, job_state_names[JOB_WAITING]) == 0 && job->due_ms;
     /* People have the list of attempts. */
@@ -171,8 +188,7 @@ static int add_fields(const struct job_document *this,
             value_int_if(line->is_many, job->copy),
             value_int_if(job->round > 0, job->round),
             value_text_unless_empty(place),
-            value_text_unless_empty(
-                command != NULL ? command : command_of(this, job->step)),
+            value_text_unless_empty(command),
             value_int(job->created_ms),
             value_int(job->attempts.first_started_ms),
             value_int(job->ended_ms),
@@ -325,6 +341,7 @@ static int add_step(const struct job_document *this)
     int64_t ms = step_line_duration_ms(
         line, this->view->engine_pid > 0 ? clock_wall_ms() : 0);
     char *place = place_of(this, this->step);
+    char *command = command_of(this, this->step);
     struct buf note = BUF_INIT;
     int status;
 
@@ -337,13 +354,14 @@ static int add_step(const struct job_document *this)
                       value_text_unless_empty(buf_text(&note)),
                       value_int_if(line->began_ms > 0, line->copies),
                       value_text_unless_empty(place),
-                      value_text_unless_empty(command_of(this, this->step)),
+                      value_text_unless_empty(command),
                       value_int(line->began_ms),
                       value_int(line->ended_ms),
                       value_int_if(ms >= 0, ms),
                   },
                   ARRAY_LEN(step_columns));
     buf_clear(&note);
+    free(command);
     free(place);
     return status;
 }
@@ -407,6 +425,7 @@ int job_document_add(struct document *document, const struct cli *cli,
 {
     struct run_steps steps;
     struct run_job job = {0};
+    struct mask *mask = NULL;
     struct job_document this = {.cli = cli,
                                 .document = document,
                                 .view = view,
@@ -416,11 +435,15 @@ int job_document_add(struct document *document, const struct cli *cli,
 
     if (status == 0)
         status = run_jobs_find_part(view, &steps, operand, &job, err);
+    if (status == 0 && !cli->with_secrets && steps.spec.workflow != NULL)
+        this.mask = mask =
+            spec_mask_create(steps.spec.experiment, steps.spec.workflow);
     if (status == 0) {
         this.step = job.step;
         this.job = job.id;
         status = job.id == 0 ? show_step(&this) : show_job(&this, job.number);
     }
+    mask_destroy(mask);
     run_job_clear(&job);
     run_steps_clear(&steps);
     return status;

@@ -15,8 +15,10 @@
 #include "base/expr/template_shell.h"
 #include "base/fs.h"
 #include "base/json.h"
+#include "base/mask.h"
 #include "base/mem.h"
 #include "base/word_list.h"
+#include "cli/term/output.h"
 #include "orchestrator/job/trial_files.h"
 #include "orchestrator/job/workspace.h"
 #include "orchestrator/run/run.h"
@@ -25,12 +27,16 @@
 #include "orchestrator/search/search_space.h"
 #include "orchestrator/spec/experiment/job_spec_build.h"
 #include "orchestrator/spec/experiment/setting_json.h"
+#include "orchestrator/spec/spec_mask.h"
 #include "orchestrator/wrap/command_line.h"
 #include "store/store.h"
 
 struct printing {
+    const struct cli *cli;
     const struct run_view *view;
     const struct experiment *experiment;
+    const struct mask *mask; /* NULL: secrets are shown */
+    bool is_masked;          /* something was */
     struct err *err;
 };
 
@@ -46,6 +52,15 @@ struct by_hand {
     struct word_list variables;
     struct buf command;
 };
+
+/* The caller's to free. */
+static char *show(struct printing *printing, const char *text)
+{
+    char *shown = mask_show(printing->mask, text);
+
+    printing->is_masked |= strcmp(shown, text) != 0;
+    return shown;
+}
 
 /* The point as the search had it; the caller's to free. NULL with an error. */
 static struct value *read_point(const struct printing *printing,
@@ -164,15 +179,17 @@ static void print_params(const struct printing *printing,
     free(path);
 }
 
-static void print_text(const char *text, const char *path,
-                       const char *separator)
+static void print_text(struct printing *printing, const char *text,
+                       const char *path, const char *separator)
 {
     struct buf words = BUF_INIT;
+    char *shown = show(printing, text);
 
-    shell_add_word(text, &words);
+    shell_add_word(shown, &words);
     buf_add_string(&words, " >");
     shell_add_word(path, &words);
     printf("printf %%s %s%s", buf_text(&words), separator);
+    free(shown);
     buf_clear(&words);
 }
 
@@ -208,7 +225,7 @@ static bool has_changed(const struct job_spec *task, size_t index,
 
 /* A file of the trial, to the same place in the folder: with the new folders,
  * if it names any, but else as the trial had it. */
-static void print_file(const struct job_spec *task, size_t index,
+static void print_file(struct printing *printing, size_t index,
                        const struct by_hand *by_hand,
                        const struct trial_file *file, bool is_made)
 {
@@ -219,11 +236,13 @@ static void print_file(const struct job_spec *task, size_t index,
     bool is_new = is_made && is_other(from, &file->text);
     char *inner;
 
-    if (is_new && has_changed(task, index, by_hand, from)) {
+    if (is_new &&
+        has_changed(&printing->experiment->task, index, by_hand, from)) {
         fprintf(stderr,
                 "smtune: '%s' of trial %" PRId64 " is not what '%s' makes now: "
                 "it is copied, and may name the folders of the trial\n",
-                name, by_hand->trial, task->files[index].from);
+                name, by_hand->trial,
+                printing->experiment->task.files[index].from);
         is_new = false;
     }
     if (slash != NULL) {
@@ -233,7 +252,7 @@ static void print_file(const struct job_spec *task, size_t index,
         free(inner);
     }
     if (is_new)
-        print_text(buf_text(&file->text), to, by_hand->separator);
+        print_text(printing, buf_text(&file->text), to, by_hand->separator);
     else
         print_words("cp", mem_copy_string(from), mem_copy_string(to),
                     by_hand->separator);
@@ -242,9 +261,11 @@ static void print_file(const struct job_spec *task, size_t index,
 }
 
 /* Those that have names in the folder. */
-static void print_files(const struct job_spec *task,
+static void print_files(struct printing *printing,
                         const struct by_hand *by_hand)
 {
+    const struct job_spec *task = &printing->experiment->task;
+
     for (size_t i = 0; i < task->file_count; i++) {
         struct trial_file file;
         struct err err;
@@ -252,29 +273,31 @@ static void print_files(const struct job_spec *task,
             trial_files_make(task, i, by_hand->values, &file, &err) == 0;
 
         if (file.name.length > 0 && *buf_text(&file.name) != '/')
-            print_file(task, i, by_hand, &file, is_made);
+            print_file(printing, i, by_hand, &file, is_made);
         trial_file_clear(&file);
     }
 }
 
 /* With the folders, files and variables that the command expects. */
-static void print(const struct printing *printing, const struct value *point,
+static void print(struct printing *printing, const struct value *point,
                   const struct by_hand *by_hand)
 {
     const struct job_spec *task = &printing->experiment->task;
     const char *folder = by_hand->folder;
+    char *command = show(printing, buf_text(&by_hand->command));
 
     if (uses_folders(printing->experiment)) {
         print_words("mkdir -p", mem_copy_string(by_hand->checkpoints), NULL,
                     by_hand->separator);
-        print_files(task, by_hand);
+        print_files(printing, by_hand);
     }
     if (mentions(task, "SMTUNE_PARAMS"))
         print_params(printing, point, fs_join(folder, "params.json"),
                      by_hand->separator);
     for (size_t i = 0; i < by_hand->variables.count; i++)
         print_variable(by_hand->variables.items[i], by_hand->separator);
-    printf("%s\n", buf_text(&by_hand->command));
+    printf("%s\n", command);
+    free(command);
 }
 
 static int expand(const struct printing *printing,
@@ -310,7 +333,7 @@ static int expand(const struct printing *printing,
     return command_line_print(&line, &by_hand->command, printing->err);
 }
 
-static int print_by_hand(const struct printing *printing,
+static int print_by_hand(struct printing *printing,
                          const struct trial_row *trial)
 {
     const struct run_view *view = printing->view;
@@ -354,6 +377,7 @@ static int print_trial(void *user, const struct trial_row *trial)
     struct printing printing = *(const struct printing *)user;
     const struct run_row *run = &printing.view->row;
     struct experiment *former = NULL;
+    struct mask *mask = NULL;
     struct err err;
     int status;
 
@@ -368,12 +392,20 @@ static int print_trial(void *user, const struct trial_row *trial)
         else
             printing.experiment = former;
     }
+    if (!printing.cli->with_secrets)
+        mask = spec_mask_create(printing.experiment, NULL);
+    printing.mask = mask;
     status = print_by_hand(&printing, trial);
+    if (printing.is_masked && !printing.cli->quiet)
+        fprintf(stderr, "smtune: secrets are masked, so the command does not "
+                        "run as it is (show them: --with-secrets)\n");
+    mask_destroy(mask);
     experiment_destroy(former);
     return status;
 }
 
-int best_command_print(const struct run_view *view, struct err *err)
+int best_command_print(const struct cli *cli, const struct run_view *view,
+                       struct err *err)
 {
     const struct trial_query query = {.run = view->row.id,
                                       .order = ORDER_BEST,
@@ -381,7 +413,8 @@ int best_command_print(const struct run_view *view, struct err *err)
                                       .limit = 1};
     struct experiment *experiment =
         run_read_experiment(view->store, view->row.id, err);
-    struct printing printing = {view, experiment, err};
+    struct printing printing = {
+        .cli = cli, .view = view, .experiment = experiment, .err = err};
     int status = -1;
 
     if (experiment != NULL)

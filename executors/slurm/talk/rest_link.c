@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "base/mask.h"
 #include "base/mem.h"
 #include "executors/slurm/talk/rest_impl.h"
 #include "executors/slurm/talk/trace.h"
@@ -206,8 +207,11 @@ static struct fetch_answer named(const struct rest_link *link,
                                  const struct fetch_answer *found, char **text)
 {
     struct fetch_answer answer = *found;
+    struct buf shown = BUF_INIT;
 
-    *text = mem_printf("%s: %s", link->url, found->text);
+    mask_add(NULL, link->url, strlen(link->url), &shown);
+    *text = mem_printf("%s: %s", buf_text(&shown), found->text);
+    buf_clear(&shown);
     if (found->status == 0)
         answer.text = *text;
     return answer;

@@ -9,6 +9,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "orchestrator/job/job_name.h"
+#include "orchestrator/spec/spec_mask.h"
+#include "orchestrator/wrap/env_sources.h"
 
 /*
  * What the engine writes to its log about jobs and turns. The record has each
@@ -23,35 +25,25 @@
 
 /* ---- secrets ---- */
 
-/* A template's text is what the file has; the parts between expressions appear
- * in what comes of it. */
-static void hide_template(struct log *log, const char *name, const char *text)
+static void hide(void *user, const char *name, const char *value)
 {
-    static const char begin[] = "${{", end[] = "}}";
-    const char *expression;
-
-    while ((expression = strstr(text, begin)) != NULL) {
-        char *part = mem_copy_bytes(text, (size_t)(expression - text));
-
-        log_hide(log, name, part);
-        free(part);
-        text = strstr(expression, end);
-        if (text == NULL)
-            return;
-        text += strlen(end);
-    }
-    log_hide(log, name, text);
+    log_hide(user, name, value);
 }
 
-static void hide_environment(struct log *log, const struct job_spec *spec)
+/* Those of its env_file. One that cannot be read is an error elsewhere. */
+static void hide_files(struct log *log, const struct job_spec *task)
 {
-    for (size_t i = 0; i < spec->environment_count; i++) {
-        const struct env_entry *entry = &spec->environment[i];
-        char *name = mem_printf("env.%s", entry->name);
+    struct word_list list = {0};
+    struct err ignored;
 
-        hide_template(log, name, template_source(entry->value));
-        free(name);
+    env_sources_read_file(task, &list, &ignored);
+    for (size_t i = 0; i < list.count; i++) {
+        char *name = list.items[i], *value = strchr(name, '=');
+
+        *value++ = '\0';
+        log_hide(log, name, value);
     }
+    words_free(list.items);
 }
 
 static void hide_secrets(const struct engine *engine)
@@ -60,15 +52,15 @@ static void hide_secrets(const struct engine *engine)
     const struct workflow *workflow = engine->run->workflow;
     size_t step_count = workflow != NULL ? workflow->step_count : 0;
 
-    hide_environment(engine->log, &experiment->task);
+    spec_each_secret(experiment, workflow, true, hide, engine->log);
+    hide_files(engine->log, &experiment->task);
     for (size_t i = 0; i < step_count; i++)
-        hide_environment(engine->log, &workflow->steps[i].task);
+        hide_files(engine->log, &workflow->steps[i].task);
     for (size_t i = 0; i < experiment->receiver_count; i++) {
         const struct receiver *receiver = &experiment->receivers[i];
         const char *secret =
             receiver->secret_env != NULL ? getenv(receiver->secret_env) : NULL;
 
-        log_hide(engine->log, "notify.url", receiver->url);
         if (secret != NULL)
             log_hide(engine->log, receiver->secret_env, secret);
     }

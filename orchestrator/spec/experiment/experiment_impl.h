@@ -75,6 +75,32 @@ extern const struct schema_key experiment_container_keys[];
                "attempt ends with the cause setup_failed.",                    \
         .fallback = "none", .example = "pytorch-2.5",                          \
     }
+/* The name of a variable of the environment. */
+extern const struct schema_key experiment_variable_name;
+#define EXPERIMENT_KEY_ENV_FROM                                                \
+    {                                                                          \
+        .name = "env_from",                                                    \
+        .known_as = "pass_env passenv passthrough_env env_pass",               \
+        .type = SCHEMA_LIST | SCHEMA_TEXT, .min = 1,                           \
+        .element = &experiment_variable_name,                                  \
+        .doc = "Variables whose values come from the environment of smtune "   \
+               "at each start, so that a secret is in no file and not in "     \
+               "the record. smtune starts nothing if one is not set. They "    \
+               "also reach containers and, with any `executor.environment`, "  \
+               "the nodes of slurm.",                                          \
+        .fallback = "none", .example = "[HF_TOKEN]",                           \
+    }
+#define EXPERIMENT_KEY_ENV_FILE                                                \
+    {                                                                          \
+        .name = "env_file", .known_as = "envfile env-file dotenv",             \
+        .type = SCHEMA_TEXT, .min = 1,                                         \
+        .doc = "A file with a line NAME=VALUE for each variable, read at "     \
+               "each start on the machine where smtune runs. A relative "      \
+               "path starts at the folder of the file. Nobody but you should " \
+               "be able to read it (mode 0600). `env_from` replaces its "      \
+               "values, and `env` replaces both.",                             \
+        .fallback = "none", .example = "secrets.env",                          \
+    }
 /* The keys of `schedule`. */
 extern const struct schema_key experiment_schedule_keys[];
 /* Search methods that stand for a schedule as well: X(name, search method,

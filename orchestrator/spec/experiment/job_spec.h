@@ -122,6 +122,10 @@ struct job_spec {
     struct metric_rules *metrics;
     struct env_entry *environment;
     size_t environment_count;
+    const char **env_from; /* [env_from_count] variables of smtune's own */
+    size_t env_from_count;
+    const char *env_file;             /* absolute; NULL: none */
+    struct diag_place env_file_place; /* of the key */
     struct channel *channels;
     size_t channel_count;
     struct job_file *files;

@@ -52,6 +52,7 @@ void job_spec_build_container(struct job_spec_build *t,
 /* Where the command starts; NULL: where the run does. */
 void job_spec_build_workdir(struct job_spec_build *t,
                             const struct conf_node *node);
+/* `env`, `env_from` and `env_file` of the map. */
 void job_spec_build_environment(struct job_spec_build *t,
                                 const struct conf_node *map);
 void job_spec_build_channels(struct job_spec_build *t,

@@ -24,6 +24,7 @@ static const struct schema_key event_element = {
 const struct schema_key experiment_receiver_keys[] = {
     {
         .name = "url",
+        .secrecy = SECRECY_SECRET,
         .type = SCHEMA_TEXT,
         .required = true,
         .doc = "The address for the POST request: http:// or https://. "

@@ -402,6 +402,7 @@ const struct schema_key experiment_schema[] = {
     },
     {
         .name = "objective",
+        .secrecy = SECRECY_OPEN,
         .known_as = "metric",
         .type = SCHEMA_MAP | SCHEMA_LIST,
         .required = true,
@@ -414,6 +415,7 @@ const struct schema_key experiment_schema[] = {
     },
     {
         .name = "parameters",
+        .secrecy = SECRECY_OPEN,
         .known_as = "params search_space space",
         .type = SCHEMA_MAP,
         .required = true,
@@ -425,6 +427,7 @@ const struct schema_key experiment_schema[] = {
     },
     {
         .name = "constraints",
+        .secrecy = SECRECY_OPEN,
         .type = SCHEMA_LIST | SCHEMA_TEXT,
         .element = &text_element,
         .doc = "Expressions over the parameters that every trial "
@@ -435,6 +438,7 @@ const struct schema_key experiment_schema[] = {
     },
     {
         .name = "outcomes",
+        .secrecy = SECRECY_OPEN,
         .type = SCHEMA_LIST | SCHEMA_MAP,
         .keys = outcome_keys,
         .element = &outcome_element,
@@ -479,6 +483,7 @@ const struct schema_key experiment_schema[] = {
     },
     {
         .name = "enqueue",
+        .secrecy = SECRECY_OPEN,
         .type = SCHEMA_LIST,
         .element = &setting_element,
         .doc = "Settings to evaluate first, in this order, each once. Missing "

@@ -25,6 +25,12 @@ static const struct schema_key variable_element = {
     .type = SCHEMA_SCALAR,
 };
 
+const struct schema_key experiment_variable_name = {
+    .name = "variable",
+    .type = SCHEMA_TEXT,
+    .min = 1,
+};
+
 static const struct schema_key channel_element = {
     .name = "channel",
     .type = SCHEMA_TEXT,
@@ -304,6 +310,7 @@ const struct schema_key experiment_trial_keys[] = {
     },
     {
         .name = "metrics",
+        .secrecy = SECRECY_OPEN,
         .type = SCHEMA_MAP | SCHEMA_LIST,
         .element = &regex_element,
         .doc = "The metrics in the output of a trial: names, or names "
@@ -326,14 +333,19 @@ const struct schema_key experiment_trial_keys[] = {
     EXPERIMENT_KEY_CONDA,
     {
         .name = "env",
+        .secrecy = SECRECY_SECRET,
         .known_as = "environment",
         .type = SCHEMA_MAP,
         .element = &variable_element,
         .doc = "Environment variables of a trial; their values may hold "
-               "templates. A variable whose template is null is not set.",
+               "templates. A variable whose template is null is not set. "
+               "smtune masks the values wherever it shows the file; the "
+               "record has them.",
         .fallback = "those of smtune itself, and SMTUNE_* and SM_*",
         .example = "{OMP_NUM_THREADS: 1}",
     },
+    EXPERIMENT_KEY_ENV_FROM,
+    EXPERIMENT_KEY_ENV_FILE,
     {
         .name = "files",
         .type = SCHEMA_LIST,
@@ -370,6 +382,7 @@ const struct schema_key experiment_trial_keys[] = {
     },
     {
         .name = "retry",
+        .secrecy = SECRECY_OPEN,
         .known_as = "retries max_retries",
         .type = SCHEMA_LIST,
         .element = &experiment_retry_element,
@@ -402,6 +415,7 @@ const struct schema_key experiment_trial_keys[] = {
     },
     {
         .name = "channels",
+        .secrecy = SECRECY_OPEN,
         .type = SCHEMA_MAP,
         .element = &channel_element,
         .doc = "Folders of data by name, as SM_CHANNEL_NAME in the "

@@ -97,7 +97,7 @@ void experiment_build_trial(struct build *build, const struct conf_node *trial)
     job_spec_build_workdir(&t, conf_get(trial, "workdir"));
     job_spec_build_setup(&t, conf_get(trial, "setup"));
     job_spec_build_container(&t, trial, trial);
-    job_spec_build_environment(&t, conf_get(trial, "env"));
+    job_spec_build_environment(&t, trial);
     job_spec_build_channels(&t, conf_get(trial, "channels"));
     experiment_build_files(&t, conf_get(trial, "files"));
     job_spec_build_metrics(&t, conf_get(trial, "metrics"));

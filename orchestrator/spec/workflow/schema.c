@@ -185,6 +185,7 @@ const struct schema_key workflow_schema[] = {
     },
     {
         .name = "outputs",
+        .secrecy = SECRECY_OPEN,
         .type = SCHEMA_MAP,
         .element = &output_element,
         .doc = "The outputs of the workflow as a step of another one: "

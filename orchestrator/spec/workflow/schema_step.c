@@ -318,6 +318,7 @@ const struct schema_key workflow_step_keys[] = {
     },
     {
         .name = "if",
+        .secrecy = SECRECY_OPEN,
         .known_as = "condition",
         .type = SCHEMA_SCALAR,
         .doc = "An expression; if it is false, the step is skipped, and "
@@ -389,6 +390,7 @@ const struct schema_key workflow_step_keys[] = {
     },
     {
         .name = "matrix",
+        .secrecy = SECRECY_OPEN,
         .type = SCHEMA_MAP,
         .element = &axis_element,
         .doc = "Makes a copy of the step for each setting of its axes, "
@@ -411,6 +413,7 @@ const struct schema_key workflow_step_keys[] = {
     },
     {
         .name = "success_if",
+        .secrecy = SECRECY_OPEN,
         .type = SCHEMA_NUMBER,
         .min = 0,
         .max = 1e6,
@@ -421,6 +424,7 @@ const struct schema_key workflow_step_keys[] = {
     },
     {
         .name = "outputs",
+        .secrecy = SECRECY_OPEN,
         .known_as = "output",
         .type = SCHEMA_MAP,
         .element = &output_element,
@@ -448,6 +452,7 @@ const struct schema_key workflow_step_keys[] = {
     },
     {
         .name = "repeat",
+        .secrecy = SECRECY_OPEN,
         .type = SCHEMA_MAP,
         .keys = repeat_keys,
         .doc = "The step runs in rounds, each with the checkpoints of the "
@@ -459,6 +464,7 @@ const struct schema_key workflow_step_keys[] = {
     [WORKFLOW_FIRST_DEFAULT] =
         {
             .name = "metrics",
+            .secrecy = SECRECY_OPEN,
             .type = SCHEMA_MAP | SCHEMA_LIST,
             .element = &regex_element,
             .doc = "The metrics that later steps may read as STEP.NAME: "
@@ -473,15 +479,21 @@ const struct schema_key workflow_step_keys[] = {
     EXPERIMENT_KEY_CONDA,
     {
         .name = "env",
+        .secrecy = SECRECY_SECRET,
         .known_as = "environment",
         .type = SCHEMA_MAP,
         .element = &value_element,
-        .doc = "Environment variables; their values may hold templates.",
+        .doc = "Environment variables; their values may hold templates. "
+               "smtune masks the values wherever it shows the file; the "
+               "record has them.",
         .fallback = "those of smtune itself, and SMTUNE_* and SM_*",
         .example = "{OMP_NUM_THREADS: 1}",
     },
+    EXPERIMENT_KEY_ENV_FROM,
+    EXPERIMENT_KEY_ENV_FILE,
     {
         .name = "channels",
+        .secrecy = SECRECY_OPEN,
         .type = SCHEMA_MAP,
         .element = &channel_element,
         .doc = "Folders of data by name, as SM_CHANNEL_NAME in the "
@@ -529,6 +541,7 @@ const struct schema_key workflow_step_keys[] = {
     },
     {
         .name = "retry",
+        .secrecy = SECRECY_OPEN,
         .known_as = "retries max_retries",
         .type = SCHEMA_LIST,
         .element = &experiment_retry_element,

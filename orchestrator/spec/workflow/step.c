@@ -54,6 +54,8 @@ static const struct {
     {"container", TASK},
     {"conda", TASK},
     {"env", TASK},
+    {"env_from", TASK},
+    {"env_file", TASK},
     {"tty", TASK},
     {"channels", TASK},
     {"resources", TASK | BELOW},
@@ -400,7 +402,7 @@ static void build_task(struct step_build *s)
         job_spec_build_command(&s->task, command, false);
     else if (shell != NULL)
         job_spec_build_command(&s->task, shell, true);
-    job_spec_build_environment(&s->task, conf_get(map, "env"));
+    job_spec_build_environment(&s->task, map);
     s->task.allows_files = false;
     job_spec_build_workdir(&s->task, conf_get(map, "workdir"));
     job_spec_build_setup(&s->task, conf_get(map, "setup"));

@@ -214,10 +214,14 @@ static void test_own_variables__are_those_that_differ(void **state)
                          NULL};
     char *all[] = {OWN("HOME=/h"), OWN("SM_LR=0.1"), OWN("NEW="), NULL};
     char *wanted[] = {OWN("SM_LR=0.1"), OWN("NEW="), NULL};
-    char **own = order_own_variables(all, inherited);
+    const char *const names[] = {"HOM", "NONE", "HOME", NULL};
+    char **own = order_own_variables(all, inherited, NULL);
 
     (void)state;
     assert_strings(own, wanted);
+    free(own);
+    own = order_own_variables(all, inherited, names);
+    assert_strings(own, all);
     free(own);
 }
 

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_RUN_VALUE_CHECK_H
+#define SMTUNE_ORCHESTRATOR_RUN_VALUE_CHECK_H
+
+#include "base/err.h"
+#include "orchestrator/spec/experiment/experiment.h"
+
+struct workflow;
+
+/*
+ * Before anything starts: whether all values that jobs need are at hand. -1
+ * with ERR_USAGE where a variable of env_from is not set, an env_file cannot be
+ * used, or the file comes from a backup in which secrets are masked.
+ */
+int run_check_values(const struct experiment *experiment,
+                     const struct workflow *workflow, struct err *err);
+
+#endif

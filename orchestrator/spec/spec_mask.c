@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "orchestrator/spec/spec_mask.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/compiler.h"
+#include "base/conf/mask_file.h"
+#include "base/mask.h"
+#include "base/mem.h"
+#include "base/secret.h"
+#include "orchestrator/spec/workflow/workflow.h"
+
+/* ---- texts of the record ---- */
+
+/* A comment of YAML. No line of a block of text is indented less than its key,
+ * so this one belongs to none. */
+static const char note[] = "# smtune masked the secrets of this copy\n";
+
+static const struct schema_key *schema_of(const char *text)
+{
+    return workflow_is(text, strlen(text)) ? workflow_schema
+                                           : experiment_schema;
+}
+
+size_t spec_mask_text(const char *text, struct buf *out)
+{
+    return conf_mask(schema_of(text), text, strlen(text), out);
+}
+
+size_t spec_mask_overrides(const char *text, const char *overrides,
+                           struct buf *out)
+{
+    json_t *list = json_parse(overrides, strlen(overrides), NULL), *word;
+    json_t *shown = json_array();
+    size_t masked = 0, i;
+
+    json_array_foreach(list, i, word)
+    {
+        struct buf one = BUF_INIT;
+
+        if (json_is_string(word))
+            masked += conf_mask_assignment(schema_of(text),
+                                           json_string_value(word), &one);
+        json_array_append_new(shown, json_from_text(buf_text(&one)));
+        buf_clear(&one);
+    }
+    if (masked > 0)
+        json_print(shown, out);
+    else
+        buf_add_string(out, overrides);
+    json_decref(shown);
+    json_decref(list);
+    return masked;
+}
+
+void spec_mask_copy(const char *text, struct buf *out)
+{
+    size_t before = out->length;
+
+    if (spec_mask_text(text, out) == 0 || spec_is_masked(text))
+        return;
+    if (out->length > before && out->data[out->length - 1] != '\n')
+        buf_add_char(out, '\n');
+    buf_add_string(out, note);
+}
+
+bool spec_is_masked(const char *text)
+{
+    size_t length = strlen(text), size = strlen(note);
+
+    return length >= size && strcmp(text + length - size, note) == 0;
+}
+
+/* The keys of a file and of its --set words. */
+static const char *const pairs[][2] = {
+    {"spec", "overrides"},
+    {"edited_spec", "edited_overrides"},
+};
+
+static void mask_pair(json_t *detail, const char *const *pair, bool is_copy)
+{
+    const char *text = json_string_value(json_object_get(detail, pair[0]));
+    const char *words = json_string_value(json_object_get(detail, pair[1]));
+    struct buf shown_text = BUF_INIT, shown_words = BUF_INIT;
+
+    if (words != NULL) {
+        spec_mask_overrides(text != NULL ? text : "", words, &shown_words);
+        json_object_set_new(detail, pair[1],
+                            json_from_text(buf_text(&shown_words)));
+    }
+    if (text != NULL) {
+        if (is_copy)
+            spec_mask_copy(text, &shown_text);
+        else
+            spec_mask_text(text, &shown_text);
+        json_object_set_new(detail, pair[0],
+                            json_from_text(buf_text(&shown_text)));
+    }
+    buf_clear(&shown_words);
+    buf_clear(&shown_text);
+}
+
+void spec_mask_detail(json_t *detail, bool is_copy)
+{
+    for (size_t i = 0; i < ARRAY_LEN(pairs); i++)
+        mask_pair(detail, pairs[i], is_copy);
+}
+
+/* ---- values ---- */
+
+struct walk {
+    spec_secret_fn *call;
+    void *user;
+    bool wants_all;
+};
+
+/* A template's text is what the file has; the parts between expressions appear
+ * in what comes of it. */
+static void call_parts(const struct walk *walk, const char *name,
+                       const char *text)
+{
+    static const char begin[] = "${{", end[] = "}}";
+    const char *expression;
+
+    while ((expression = strstr(text, begin)) != NULL) {
+        char *part = mem_copy_bytes(text, (size_t)(expression - text));
+
+        walk->call(walk->user, name, part);
+        free(part);
+        text = strstr(expression, end);
+        if (text == NULL)
+            return;
+        text += strlen(end);
+    }
+    walk->call(walk->user, name, text);
+}
+
+static void call_variables(const struct walk *walk, const struct job_spec *task)
+{
+    for (size_t i = 0; i < task->environment_count; i++) {
+        const struct env_entry *entry = &task->environment[i];
+        const char *text = template_source(entry->value);
+        char *name = mem_printf("env.%s", entry->name);
+
+        if (walk->wants_all ||
+            secret_is_name(entry->name, strlen(entry->name)) ||
+            secret_is_value(entry->name, text))
+            call_parts(walk, name, text);
+        free(name);
+    }
+    for (size_t i = 0; i < task->env_from_count; i++) {
+        const char *value = getenv(task->env_from[i]);
+
+        if (value != NULL)
+            walk->call(walk->user, task->env_from[i], value);
+    }
+}
+
+static void call_params(const struct walk *walk,
+                        const struct workflow *workflow)
+{
+    for (size_t i = 0; i < workflow->param_count; i++) {
+        const char *name = workflow->param_names[i];
+        const struct value *value = &workflow->params[i];
+
+        if (value->type == VALUE_TEXT && secret_is_name(name, strlen(name)))
+            walk->call(walk->user, name, value->text);
+    }
+}
+
+void spec_each_secret(const struct experiment *experiment,
+                      const struct workflow *workflow, bool wants_all,
+                      spec_secret_fn *call, void *user)
+{
+    const struct walk walk = {call, user, wants_all};
+
+    call_variables(&walk, &experiment->task);
+    for (size_t i = 0; workflow != NULL && i < workflow->step_count; i++)
+        call_variables(&walk, &workflow->steps[i].task);
+    if (workflow != NULL)
+        call_params(&walk, workflow);
+    for (size_t i = 0; i < experiment->receiver_count; i++)
+        call(user, "notify.url", experiment->receivers[i].url);
+}
+
+static void hide(void *user, const char *name, const char *value)
+{
+    mask_hide(user, name, value);
+}
+
+struct mask *spec_mask_create(const struct experiment *experiment,
+                              const struct workflow *workflow)
+{
+    struct mask *mask = mask_create();
+
+    spec_each_secret(experiment, workflow, false, hide, mask);
+    return mask;
+}
