@@ -185,3 +185,18 @@ bool secret_is_value(const char *name, const char *value)
            strspn(value, "0123456789abcdefABCDEF") == length &&
            secret_is_name(name, strlen(name));
 }
+
+bool secret_is_in(const char *text)
+{
+    while (*text != '\0') {
+        size_t length = 0;
+
+        while (isalnum((unsigned char)text[length]) || text[length] == '_' ||
+               text[length] == '-')
+            length++;
+        if (secret_is_made(text, length))
+            return true;
+        text += length > 0 ? length : 1;
+    }
+    return false;
+}

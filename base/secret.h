@@ -20,6 +20,9 @@ bool secret_is_name(const char *name, size_t length);
  * ..., AKIA.... One word. */
 bool secret_is_made(const char *value, size_t length);
 
+/* Whether a text has such a word. */
+bool secret_is_in(const char *text);
+
 /* Whether the value of a name is a secret by its form: made as above, a private
  * key, or under a secret's name 32 or more hexadecimal digits. */
 bool secret_is_value(const char *name, const char *value);

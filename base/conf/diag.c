@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mask.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -282,6 +283,7 @@ static void render_source(const struct diags *diags, const struct diag *diag,
                           bool colour, struct buf *out)
 {
     struct shown shown = {BUF_INIT, 0, 0};
+    struct buf masked = BUF_INIT; /* the log of a CI job may be public */
     size_t length = 0;
     const char *line = find_line(diags, diag->place.line, &length);
     int width;
@@ -291,7 +293,9 @@ static void render_source(const struct diags *diags, const struct diag *diag,
             buf_printf(out, "   = %s\n", diag->help);
         return;
     }
-    show_line(line, length, diag->place, &shown);
+    mask_add(NULL, line, length, &masked);
+    show_line(buf_text(&masked), masked.length, diag->place, &shown);
+    buf_clear(&masked);
     width = snprintf(NULL, 0, "%d", diag->place.line);
     buf_printf(out, " %d |%s%s\n", diag->place.line,
                shown.text.length > 0 ? " " : "", buf_text(&shown.text));

@@ -11,6 +11,7 @@
 #include "orchestrator/spec/experiment/goal_warn.h"
 #include "orchestrator/spec/experiment/gpus.h"
 #include "orchestrator/spec/experiment/job_spec_build.h"
+#include "orchestrator/spec/experiment/secret_warn.h"
 #include "strategies/gp/convergence.h"
 
 /* What a file may say, and its writer can hardly have meant. */
@@ -274,6 +275,8 @@ void experiment_warn(const struct experiment *experiment,
     check_goals(&check);
     check_criteria(&check);
     check_command(&check);
+    secret_warn(check.root, warnings);
+    env_file_warn(&experiment->task, warnings);
     container_warn(&experiment->task,
                    conf_get(conf_get(check.root, "trial"), "container"),
                    &experiment->executor, false, warnings);

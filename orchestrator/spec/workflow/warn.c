@@ -6,6 +6,7 @@
 #include "orchestrator/spec/command/warn.h"
 #include "orchestrator/spec/experiment/container_warn.h"
 #include "orchestrator/spec/experiment/gpus.h"
+#include "orchestrator/spec/experiment/secret_warn.h"
 #include "orchestrator/spec/workflow/workflow_impl.h"
 
 /* What a workflow may say, and its writer can hardly have meant. */
@@ -71,16 +72,20 @@ static void check_step(const struct workflow *workflow, const struct step *step,
 
 void workflow_warn(const struct workflow *workflow, struct diags *warnings)
 {
+    const struct experiment_file *file =
+        (const struct experiment_file *)workflow->common;
     struct names names = {NULL, 0, 0};
     struct machine_gpus machine = {.was_asked = false};
 
     diags_set_source(warnings, workflow->source, strlen(workflow->source));
+    secret_warn(conf_root(file->doc), warnings);
     for (size_t i = 0; i < workflow->step_count; i++)
         add_results(&names, &workflow->steps[i]);
     for (size_t i = 0; i < workflow->step_count; i++) {
         const struct step *step = &workflow->steps[i];
 
         check_step(workflow, step, &names, warnings);
+        env_file_warn(&step->task, warnings);
         if (step->command != NULL)
             gpus_warn(&step->task, step->resources,
                       workflow_executor(workflow, step), &machine, warnings);

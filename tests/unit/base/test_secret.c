@@ -151,6 +151,9 @@ static void test_secret__values(void **state)
                      values[i].is_secret ? "" : " not");
     assert_true(secret_is_made("hf_abcdefghij0123456789", 23));
     assert_false(secret_is_made("hf_abcdefghij0123456789", 18));
+    assert_true(secret_is_in("run --to=hf_abcdefghij0123456789, now"));
+    assert_false(secret_is_in("run --to=xhf_abcdefghij0123456789"));
+    assert_false(secret_is_in(""));
 }
 
 int main(void)
