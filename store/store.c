@@ -29,6 +29,7 @@
 #include "base/expr/old_functions.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "store/file_modes.h"
 #include "store/file_system.h"
 #include "store/lock.h"
 #include "store/schema/migrate.h"
@@ -206,8 +207,10 @@ static int open_writer(struct store *store, enum store_mode mode,
     store->lock_fd = lock_open(store->directory, err);
     if (store->lock_fd < 0 || lock_take(store->lock_fd, LOCK_WAIT_MS, err) < 0)
         return err_prefix(err, "store '%s'", store->directory);
-    result =
-        open_database(store, store->path, SQLITE_OPEN_READWRITE | create, err);
+    result = create != 0 ? file_modes_create(store->path, err) : 0;
+    if (result == 0)
+        result = open_database(store, store->path,
+                               SQLITE_OPEN_READWRITE | create, err);
     /* SQLite opens a file that it may not write to all the same. */
     if (result == 0 && sqlite3_db_readonly(store->db, "main") == 1)
         result = err_set(err, ERR_FAILED, "store '%s': it is read-only",

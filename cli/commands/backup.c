@@ -7,17 +7,22 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/json.h"
+#include "base/mask.h"
 #include "base/mem.h"
 #include "cli/cmd.h"
+#include "orchestrator/spec/spec_mask.h"
 #include "store/repair/backup.h"
 #include "store/store.h"
 
 struct options {
-    bool force;
+    bool force, with_secrets;
 };
 
 static const struct opt opts[] = {
@@ -26,6 +31,10 @@ static const struct opt opts[] = {
      .type = OPT_FLAG,
      .offset = offsetof(struct options, force),
      .doc = "overwrite an existing file"},
+    {.name = "with-secrets",
+     .type = OPT_FLAG,
+     .offset = offsetof(struct options, with_secrets),
+     .doc = "copy secrets as they are, so that runs can resume"},
     {.name = NULL},
 };
 
@@ -46,6 +55,36 @@ static char *pick_path(const char *operand)
     return absolute;
 }
 
+/* ---- secrets ---- */
+
+static void mask_file(void *user, const char *text, const char *words,
+                      struct buf *out)
+{
+    *(size_t *)user += spec_mask_copy(text, words, out);
+}
+
+static void mask_words(void *user, const char *text, const char *words,
+                       struct buf *out)
+{
+    *(size_t *)user += spec_mask_overrides(text, words, out);
+}
+
+static void mask_detail(void *user, const char *detail, struct buf *out)
+{
+    json_t *json = json_parse(detail, strlen(detail), NULL);
+
+    (void)user; /* the same as in the run's row */
+    if (json != NULL) {
+        spec_mask_detail(json, true);
+        json_print(json, out);
+    } else {
+        mask_add(NULL, detail, strlen(detail), out);
+    }
+    json_decref(json);
+}
+
+/* ---- the copy ---- */
+
 static int count_run(void *user, const struct run_row *run)
 {
     (void)run;
@@ -54,7 +93,7 @@ static int count_run(void *user, const struct run_row *run)
 }
 
 static int tell(const struct cli *cli, struct store *store, const char *path,
-                struct err *err)
+                size_t masked, struct err *err)
 {
     struct stat status = {0};
     int64_t runs = 0;
@@ -69,6 +108,11 @@ static int tell(const struct cli *cli, struct store *store, const char *path,
                 " run%s, %.1f MiB; to restore: copy it to DIR/smtune.db "
                 "and use --store DIR\n",
                 runs, runs == 1 ? "" : "s", (double)status.st_size / (1 << 20));
+    if (!cli->quiet && masked > 0)
+        fprintf(stderr,
+                "smtune: %zu secret%s masked: before a restored run resumes, "
+                "apply its file with smtune edit (keep them: --with-secrets)\n",
+                masked, masked == 1 ? " is" : "s are");
     return 0;
 }
 
@@ -78,12 +122,19 @@ static int exec_backup(const struct cli *cli, const void *options,
     const struct options *wanted = options;
     struct store *store = store_open(cli->store, STORE_READ, err);
     char *path = pick_path(count > 0 ? operands[0] : ".");
+    size_t masked = 0;
+    const struct backup_mask mask = {mask_file, mask_words, mask_detail,
+                                     &masked};
     struct backup backup = {
-        .path = path, .replaces = wanted->force, .is_checked = true};
+        .path = path,
+        .replaces = wanted->force,
+        .is_checked = true,
+        .mask = wanted->with_secrets ? NULL : &mask,
+    };
     int status = -1;
 
     if (store != NULL && store_backup(store, &backup, err) == 0)
-        status = tell(cli, store, path, err);
+        status = tell(cli, store, path, masked, err);
     else if (store != NULL && err->kind == ERR_BUSY && !wanted->force)
         err_prefix(err, "no backup was made: --force overwrites the file");
     store_close(store);
@@ -100,6 +151,11 @@ const struct cmd cmd_backup = {
                "folder (default: the current one), the file name contains "
                "the time. The files of the trials (logs, checkpoints) are "
                "in the folder runs of the store and are not copied.\n\n"
+               "Values of env, addresses of notify and other secrets in the "
+               "files of runs are masked. A restored run with masked values "
+               "can be shown and replayed, and resumes after `smtune edit` "
+               "has applied its file. --with-secrets copies the values. Keep "
+               "such a copy like a password.\n\n"
                "To restore, copy the file to DIR/smtune.db while no "
                "program uses DIR, then use --store DIR. DIR is the folder "
                "of the store or a new one. Remove smtune.db-wal and "

@@ -26,6 +26,7 @@
 #include "cli/term/output.h"
 #include "orchestrator/proof/fsck.h"
 #include "orchestrator/run/engine_lock.h"
+#include "store/file_modes.h"
 #include "store/repair/backup.h"
 #include "store/repair/check.h"
 #include "store/repair/repair.h"
@@ -178,6 +179,16 @@ static int check(struct session *session)
     return result;
 }
 
+static void on_open_file(void *user, const char *path, unsigned mode)
+{
+    char *text = mem_printf("mode %04o: others may use it (fix: chmod 600 %s)",
+                            mode, path);
+
+    on_finding(user, &(struct fsck_finding){
+                         .is_note = true, .what = path, .text = text});
+    free(text);
+}
+
 /* Checks, and prints each finding. */
 static int check_aloud(struct session *session)
 {
@@ -185,6 +196,7 @@ static int check_aloud(struct session *session)
 
     session->output = output_create(session->cli, columns, ARRAY_LEN(columns));
     output_when_empty(session->output, "no findings");
+    file_modes_check(session->directory, on_open_file, session);
     result = check(session);
     if (result == 0 && session->status == 0)
         session->status = output_finish(session->output, session->err);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/conf/mask_file.h"
 #include "base/count.h"
 #include "base/fs.h"
 #include "base/mem.h"
@@ -25,6 +26,7 @@
 #include "cli/term/term.h"
 #include "orchestrator/machine/machine.h"
 #include "orchestrator/spec/experiment/config_files.h"
+#include "store/file_modes.h"
 #include "store/file_system.h"
 #include "store/store.h"
 
@@ -85,6 +87,19 @@ static void list_files(const struct config_files *config, struct buf *out)
     buf_add_char(out, ')');
 }
 
+/* "NAME: VALUE", as may be shown: addresses under notify are secrets. */
+static void add_value(const struct config_origin *origin, struct buf *out)
+{
+    char *assignment = mem_printf("%s=%s", origin->name, origin->value);
+    struct buf shown = BUF_INIT;
+
+    conf_mask_assignment(config_schema, assignment, &shown);
+    buf_printf(out, "%s: %s", origin->name,
+               buf_text(&shown) + strlen(origin->name) + 1);
+    buf_clear(&shown);
+    free(assignment);
+}
+
 static void look_at_config(const struct cli *cli,
                            struct doctor_finding *finding)
 {
@@ -100,8 +115,10 @@ static void look_at_config(const struct cli *cli,
     for (int key = 0; key < CONFIG_COUNT; key++) {
         if (!config_find(cli->config, (enum config_key)key, &origin))
             continue;
-        buf_printf(found, "%s%s: %s (", found->length > 0 ? "; " : "",
-                   origin.name, origin.value);
+        if (found->length > 0)
+            buf_add_string(found, "; ");
+        add_value(&origin, found);
+        buf_add_string(found, " (");
         if (origin.variable != NULL)
             buf_add_string(found, origin.variable);
         else
@@ -140,6 +157,16 @@ static int count_run(void *user, const struct run_row *run)
     return 0;
 }
 
+static void tell_open_file(void *user, const char *path, unsigned mode)
+{
+    struct doctor_finding *finding = user;
+
+    buf_printf(&finding->found, "; others may use %s (mode %04o)", path, mode);
+    buf_printf(&finding->fix, "%s%s",
+               finding->fix.length > 0 ? " " : "chmod 600 ", path);
+    finding->health = HEALTH_WARN;
+}
+
 static void look_into_store(const char *path, struct doctor_finding *finding)
 {
     struct err err;
@@ -154,6 +181,7 @@ static void look_into_store(const char *path, struct doctor_finding *finding)
     } else {
         buf_printf(&finding->found, "%s: %" PRId64 " run%s, write-ahead log",
                    store_directory(store), runs, runs == 1 ? "" : "s");
+        file_modes_check(store_directory(store), tell_open_file, finding);
     }
     store_close(store);
 }
@@ -168,7 +196,8 @@ static void look_at_store(const struct cli *cli, struct doctor_finding *finding)
     else
         buf_printf(&finding->found, "none in %s yet: the first run creates it",
                    cli->store);
-    if (finding->health == HEALTH_OK && access(nearest, W_OK | X_OK) != 0) {
+    if (finding->health != HEALTH_FAIL && access(nearest, W_OK | X_OK) != 0) {
+        buf_truncate(&finding->fix, 0);
         buf_printf(&finding->found, "; no permission to write in %s", nearest);
         doctor_advise(finding, HEALTH_FAIL,
                       "select another place with --store or SMTUNE_STORE");

@@ -55,15 +55,19 @@ size_t spec_mask_overrides(const char *text, const char *overrides,
     return masked;
 }
 
-void spec_mask_copy(const char *text, struct buf *out)
+size_t spec_mask_copy(const char *text, const char *overrides, struct buf *out)
 {
-    size_t before = out->length;
+    size_t before = out->length, masked = spec_mask_text(text, out);
+    struct buf words = BUF_INIT;
+    size_t all = masked + spec_mask_overrides(text, overrides, &words);
 
-    if (spec_mask_text(text, out) == 0 || spec_is_masked(text))
-        return;
+    buf_clear(&words);
+    if (all == 0 || spec_is_masked(text))
+        return masked;
     if (out->length > before && out->data[out->length - 1] != '\n')
         buf_add_char(out, '\n');
     buf_add_string(out, note);
+    return masked;
 }
 
 bool spec_is_masked(const char *text)
@@ -79,25 +83,28 @@ static const char *const pairs[][2] = {
     {"edited_spec", "edited_overrides"},
 };
 
+/* In place of the old one, if there is one. */
+static void set_text(json_t *detail, const char *key, const char *old,
+                     const struct buf *text)
+{
+    if (old != NULL)
+        json_object_set_new(detail, key, json_from_text(buf_text(text)));
+}
+
 static void mask_pair(json_t *detail, const char *const *pair, bool is_copy)
 {
     const char *text = json_string_value(json_object_get(detail, pair[0]));
     const char *words = json_string_value(json_object_get(detail, pair[1]));
     struct buf shown_text = BUF_INIT, shown_words = BUF_INIT;
 
-    if (words != NULL) {
+    if (words != NULL)
         spec_mask_overrides(text != NULL ? text : "", words, &shown_words);
-        json_object_set_new(detail, pair[1],
-                            json_from_text(buf_text(&shown_words)));
-    }
-    if (text != NULL) {
-        if (is_copy)
-            spec_mask_copy(text, &shown_text);
-        else
-            spec_mask_text(text, &shown_text);
-        json_object_set_new(detail, pair[0],
-                            json_from_text(buf_text(&shown_text)));
-    }
+    if (text != NULL && is_copy)
+        spec_mask_copy(text, words != NULL ? words : "[]", &shown_text);
+    else if (text != NULL)
+        spec_mask_text(text, &shown_text);
+    set_text(detail, pair[0], text, &shown_text);
+    set_text(detail, pair[1], words, &shown_words);
     buf_clear(&shown_words);
     buf_clear(&shown_text);
 }

@@ -25,9 +25,10 @@ size_t spec_mask_text(const char *text, struct buf *out);
 size_t spec_mask_overrides(const char *text, const char *overrides,
                            struct buf *out);
 
-/* As spec_mask_text() for a copy of the record. Where anything is masked, a
- * last line notes it, so that the text is not run. */
-void spec_mask_copy(const char *text, struct buf *out);
+/* As spec_mask_text() for a copy of the record. Where anything in the text or
+ * its --set words is masked, a last line notes it, so that the copy is not run.
+ * How many secrets the text has. */
+size_t spec_mask_copy(const char *text, const char *overrides, struct buf *out);
 /* Whether it has that line. */
 bool spec_is_masked(const char *text);
 

@@ -18,6 +18,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "store/lock.h"
+#include "store/repair/backup_mask.h"
 #include "store/store_impl.h"
 
 enum { LOCK_WAIT_MS = 10000 };
@@ -73,8 +74,9 @@ static int check(sqlite3 *db, const char *path, struct err *err)
     return result;
 }
 
+/* into: an empty file for a copy without secrets; NULL: there is none. */
 static int write_copy(struct store *store, const struct backup *backup,
-                      const char *part, struct err *err)
+                      const char *part, const char *into, struct err *err)
 {
     sqlite3 *to = NULL;
     int result = -1;
@@ -87,6 +89,8 @@ static int write_copy(struct store *store, const struct backup *backup,
         result = make_single(to, part, err);
     if (result == 0 && backup->is_checked)
         result = check(to, part, err);
+    if (result == 0 && into != NULL)
+        result = backup_mask_apply(to, backup->mask, into, err);
     sqlite3_close(to);
     return result;
 }
@@ -126,35 +130,57 @@ static bool is_the_store(const struct store *store, const char *path)
            ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
+static int make_file(const struct backup *backup, char **part, struct err *err)
+{
+    int fd;
+
+    *part = mem_printf("%s.XXXXXX", backup->path);
+    fd = mkostemp(*part, O_CLOEXEC);
+    return fd >= 0 ? fd
+                   : err_set_errno(err, ERR_FAILED, errno, "cannot write '%s'",
+                                   backup->path);
+}
+
+/* With secrets, and from that file another one without. */
+static int write_masked(struct store *store, const struct backup *backup,
+                        const char *part, struct err *err)
+{
+    char *whole;
+    int fd = make_file(backup, &whole, err), result = -1;
+
+    if (fd >= 0) {
+        result = write_copy(store, backup, whole, part, err);
+        unlink(whole);
+        close(fd);
+    }
+    free(whole);
+    return result;
+}
+
 int store_backup(struct store *store, const struct backup *backup,
                  struct err *err)
 {
-    char *part = mem_printf("%s.XXXXXX", backup->path);
-    int lock = -1, fd = -1, result = -1;
+    char *part = NULL;
+    int lock = -1, fd, result = -1;
 
-    if (is_the_store(store, backup->path)) {
-        err_set(err, ERR_USAGE, "'%s' is the database itself", backup->path);
-        goto out;
-    }
-    if (!backup->replaces && fs_exists(backup->path)) {
-        err_set(err, ERR_BUSY, "file exists: '%s'", backup->path);
-        goto out;
-    }
-    fd = mkostemp(part, O_CLOEXEC);
-    if (fd < 0) {
-        err_set_errno(err, ERR_FAILED, errno, "cannot write '%s'",
-                      backup->path);
-        goto out;
-    }
-    if (keep_writers_out(store, &lock, err) == 0 &&
-        write_copy(store, backup, part, err) == 0)
+    if (is_the_store(store, backup->path))
+        return err_set(err, ERR_USAGE, "'%s' is the database itself",
+                       backup->path);
+    if (!backup->replaces && fs_exists(backup->path))
+        return err_set(err, ERR_BUSY, "file exists: '%s'", backup->path);
+    fd = make_file(backup, &part, err);
+    if (fd >= 0 && keep_writers_out(store, &lock, err) == 0)
+        result = backup->mask != NULL
+                     ? write_masked(store, backup, part, err)
+                     : write_copy(store, backup, part, NULL, err);
+    if (result == 0)
         result = put_in_place(backup, part, fd, err);
-    unlink(part);
-out:
+    if (fd >= 0) {
+        unlink(part);
+        close(fd);
+    }
     if (lock >= 0)
         close(lock);
-    if (fd >= 0)
-        close(fd);
     free(part);
     return result;
 }

@@ -6,7 +6,20 @@
 
 #include "base/err.h"
 
+struct buf;
 struct store;
+
+/* Appends texts of the record with their secrets masked. */
+struct backup_mask {
+    void (*file)(void *user, const char *text, const char *words,
+                 struct buf *out);
+    /* --set words, a JSON list, of the file with that text. */
+    void (*words)(void *user, const char *text, const char *words,
+                  struct buf *out);
+    /* An event's detail, which has both, a JSON object. */
+    void (*detail)(void *user, const char *detail, struct buf *out);
+    void *user;
+};
 
 /*
  * Writes a copy of the database as it is at one moment to a file, which is one
@@ -19,6 +32,7 @@ struct backup {
     const char *path;
     bool replaces;
     bool is_checked;
+    const struct backup_mask *mask; /* NULL: it has secrets as they are */
 };
 
 int store_backup(struct store *store, const struct backup *backup,
