@@ -236,11 +236,24 @@ static bool is_reference(struct text value)
     return value.at == value.end || is_at(&value, " \t\r\n\\\"',;&)}]");
 }
 
+/* The lines of a value stay lines, with their indentation. */
+static void add_breaks(const char *at, const char *end, struct buf *out)
+{
+    bool is_indent = false;
+
+    for (; at < end; at++) {
+        is_indent = *at == '\n' || (is_indent && (*at == ' ' || *at == '\t'));
+        if (is_indent)
+            buf_add_char(out, *at);
+    }
+}
+
 /* The text is behind the name of a secret: masks the value that follows. */
 static void add_masked(struct text *text, bool is_option, bool is_header,
                        struct buf *out)
 {
     struct text value = *text;
+    const char *start;
     bool is_escaped;
 
     if (!skip_to_value(&value, is_option) || is_reference(value))
@@ -251,15 +264,18 @@ static void add_masked(struct text *text, bool is_option, bool is_header,
         char quote = *value.at++;
 
         buf_add(out, text->at, (size_t)(value.at - text->at));
+        start = value.at;
         if (is_escaped)
             skip_to(&value, "\\\"'");
         else
             skip_quoted(&value, quote);
     } else {
         buf_add(out, text->at, (size_t)(value.at - text->at));
+        start = value.at;
         skip_value(&value, is_header);
     }
     buf_add_string(out, masked);
+    add_breaks(start, value.at, out);
     text->at = value.at;
 }
 

@@ -21,6 +21,7 @@
 #include "base/mask.h"
 #include "base/mem.h"
 #include "base/secret.h"
+#include "base/text.h"
 
 struct found {
     size_t start, end; /* bytes of the text */
@@ -103,6 +104,12 @@ static void add_found(struct masking *m, const yaml_event_t *event,
     };
 }
 
+/* One that can be part of any scalar. */
+static bool is_plain_name(const char *name)
+{
+    return name[0] != '\0' && text_variable_length(name) == strlen(name);
+}
+
 static void take_scalar(struct masking *m, const yaml_event_t *event,
                         const struct mask_place *place)
 {
@@ -116,7 +123,7 @@ static void take_scalar(struct masking *m, const yaml_event_t *event,
     if (treatment == TREAT_SECRET && strstr(value, "${{") == NULL &&
         (is_named || secret_is_name(name, strlen(name)) ||
          secret_is_value(name, value)))
-        mask_hide(m->mask, name[0] != '\0' ? name : "secret", value);
+        mask_hide(m->mask, is_plain_name(name) ? name : "secret", value);
     add_found(m, event, treatment);
 }
 
@@ -273,11 +280,11 @@ static size_t write_all(const struct masking *m, struct buf *out)
     size_t at = 0, masked = 0;
 
     for (size_t i = 0; i < m->count; i++) {
-        mask_add(m->mask, m->text + at, m->found[i].start - at, out);
+        mask_gap(m->mask, m->text + at, m->found[i].start - at, out);
         masked += write_scalar(m, &m->found[i], out);
         at = m->found[i].end;
     }
-    mask_add(m->mask, m->text + at, m->length - at, out);
+    mask_gap(m->mask, m->text + at, m->length - at, out);
     return masked;
 }
 

@@ -37,6 +37,10 @@ enum treatment mask_treat_scalar(const struct mask_place *place);
 
 enum scalar_style { SCALAR_PLAIN, SCALAR_SINGLE, SCALAR_DOUBLE, SCALAR_BLOCK };
 
+struct piece {
+    const char *at, *end;
+};
+
 /* A scalar as its file has it, with an anchor or a tag before it. */
 struct scalar_source {
     const char *text;
@@ -51,6 +55,14 @@ bool mask_scalar(const struct scalar_source *source, struct buf *out);
 /* Appends it with the secrets in its text masked. Whether there was any. */
 bool mask_in_scalar(const struct mask *mask, const struct scalar_source *source,
                     struct buf *out);
+
+/* Appends each line with its text masked, but for templates. Whether there was
+ * anything to mask. */
+bool mask_all(struct piece text, struct buf *out);
+
+/* Appends what is between scalars, with the secrets in comments masked. */
+void mask_gap(const struct mask *mask, const char *text, size_t length,
+              struct buf *out);
 
 /* Appends a text that cannot be read as YAML. How many lines are masked. */
 size_t mask_lines(const char *text, size_t length, struct buf *out);

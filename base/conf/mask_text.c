@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * How the source of one scalar is masked. What comes of it is again a scalar of
- * as many lines. A plain one gets quotes, because `*` begins an alias. And the
- * rule for lines of a text that is no YAML: below `env` and `notify`, and
- * behind a secret's name, all is masked up to the next line that is not
- * indented deeper.
+ * as many lines. A plain one gets quotes, because `*` begins an alias.
  */
 #include <ctype.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/conf/mask_impl.h"
 #include "base/mask.h"
-#include "base/secret.h"
 
 static const char masked[] = "***";
 static const char blanks[] = " \t\r";
-
-struct piece {
-    const char *at, *end;
-};
 
 static bool begins_with(const struct piece *piece, const char *text)
 {
@@ -37,27 +28,28 @@ static const char *find(const struct piece *piece, const char *text)
                   strlen(text));
 }
 
-static bool is_blank(const struct piece *piece)
-{
-    for (const char *at = piece->at; at < piece->end; at++)
-        if (*at == '\0' || strchr(blanks, *at) == NULL)
-            return false;
-    return true;
-}
-
 static void copy(const struct piece *piece, struct buf *out)
 {
     buf_add(out, piece->at, (size_t)(piece->end - piece->at));
 }
 
-/* Behind the anchor and the tag before a value. */
+static void skip_blanks(struct piece *piece)
+{
+    while (piece->at < piece->end && isspace((unsigned char)*piece->at))
+        piece->at++;
+}
+
+/* Behind the anchor and the tag before a value, and a comment there. */
 static void skip_properties(struct piece *piece)
 {
-    while (piece->at < piece->end && (*piece->at == '&' || *piece->at == '!')) {
-        while (piece->at < piece->end && !isspace((unsigned char)*piece->at))
+    while (piece->at < piece->end && strchr("&!#", *piece->at) != NULL) {
+        bool is_comment = *piece->at == '#';
+
+        while (piece->at < piece->end &&
+               (is_comment ? *piece->at != '\n'
+                           : !isspace((unsigned char)*piece->at)))
             piece->at++;
-        while (piece->at < piece->end && isspace((unsigned char)*piece->at))
-            piece->at++;
+        skip_blanks(piece);
     }
 }
 
@@ -72,8 +64,10 @@ static size_t template_length(const struct piece *piece)
     if (!begins_with(piece, "${{"))
         return 0;
     end = find(piece, "}}");
-    if (end == NULL || memchr(piece->at, '\'', (size_t)(end - piece->at)) ||
-        memchr(piece->at, '"', (size_t)(end - piece->at)))
+    for (const char *at = piece->at; end != NULL && at < end; at++)
+        if (strchr("'\"\\", *at) != NULL)
+            return 0;
+    if (end == NULL)
         return 0;
     return (size_t)(end - piece->at) + strlen("}}");
 }
@@ -98,8 +92,7 @@ static bool mask_rest(struct piece rest, struct buf *out)
     return is_masked;
 }
 
-/* Each line. */
-static bool mask_all(struct piece text, struct buf *out)
+bool mask_all(struct piece text, struct buf *out)
 {
     bool is_masked = false;
 
@@ -128,7 +121,7 @@ static bool mask_address(const struct piece *value, struct buf *out)
     static const char *const schemes[] = {"https://", "http://"};
 
     for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
-        if (begins_with(value, schemes[i])) {
+        if (begins_with(value, schemes[i]) && find(value, "\n") == NULL) {
             buf_printf(out, "%s%s", schemes[i], masked);
             return true;
         }
@@ -181,7 +174,7 @@ static bool mask_block(const struct piece *value, struct buf *out)
     const char *end = find(value, "\n");
 
     head.end = rest.at = end != NULL ? end + 1 : value->end;
-    copy(&head, out);
+    mask_add(NULL, head.at, (size_t)(head.end - head.at), out);
     return mask_all(rest, out);
 }
 
@@ -192,7 +185,7 @@ bool mask_scalar(const struct scalar_source *source, struct buf *out)
 
     skip_properties(&value);
     before.end = value.at;
-    copy(&before, out);
+    mask_gap(NULL, before.at, (size_t)(before.end - before.at), out);
     if (value.at == value.end)
         return false;
     switch (source->style) {
@@ -236,6 +229,40 @@ static void mask_in_single(const struct mask *mask, const struct piece *value,
     buf_clear(&plain);
 }
 
+/* Whether a text in double quotes is one still: a mask may have cut an escape.
+ */
+static bool is_sound(const char *at, const char *end)
+{
+    for (; at < end; at++) {
+        size_t digits = 0;
+
+        if (*at == '"')
+            return false;
+        if (*at != '\\')
+            continue;
+        if (++at == end || *at == '\0' ||
+            strchr("0abt\tnvfre \"/\\N_LPxuU\n\r", *at) == NULL)
+            return false;
+        if (strchr("xuU", *at) != NULL)
+            digits = *at == 'x' ? 2 : *at == 'u' ? 4 : 8;
+        for (; digits > 0; digits--)
+            if (++at >= end || !isxdigit((unsigned char)*at))
+                return false;
+    }
+    return true;
+}
+
+/* Whether what is left of the value is a scalar of the same style. */
+static bool is_scalar(enum scalar_style style, const struct buf *shown)
+{
+    if (shown->length == 0)
+        return true;
+    if (style == SCALAR_PLAIN)
+        return shown->data[0] != '*';
+    return style != SCALAR_DOUBLE || shown->length < 2 ||
+           is_sound(shown->data + 1, shown->data + shown->length - 1);
+}
+
 bool mask_in_scalar(const struct mask *mask, const struct scalar_source *source,
                     struct buf *out)
 {
@@ -247,7 +274,6 @@ bool mask_in_scalar(const struct mask *mask, const struct scalar_source *source,
 
     skip_properties(&value);
     before.end = value.at;
-    copy(&before, out);
     length = (size_t)(value.end - value.at);
     if (source->style == SCALAR_SINGLE && length >= 2)
         mask_in_single(mask, &value, &shown);
@@ -255,105 +281,27 @@ bool mask_in_scalar(const struct mask *mask, const struct scalar_source *source,
         mask_add(mask, value.at, length, &shown);
     is_masked = shown.length != length ||
                 memcmp(buf_text(&shown), value.at, length) != 0;
-    if (is_masked && source->style == SCALAR_PLAIN && shown.data[0] == '*')
-        buf_printf(out, "\"%s\"", masked);
-    else
-        buf_add(out, buf_text(&shown), shown.length);
+    if (is_masked && !is_scalar(source->style, &shown)) {
+        buf_clear(&shown);
+        return mask_scalar(source, out);
+    }
+    mask_gap(mask, before.at, (size_t)(before.end - before.at), out);
+    buf_add(out, buf_text(&shown), shown.length);
     buf_clear(&shown);
     return is_masked;
 }
 
-/* ---- lines ---- */
-
-/* Where the values of all keys are secrets. */
-static bool is_secret_part(const struct piece *name)
-{
-    static const char *const parts[] = {"env", "notify", "url"};
-    size_t length = (size_t)(name->end - name->at);
-
-    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-        if (length == strlen(parts[i]) && begins_with(name, parts[i]))
-            return true;
-    return secret_is_name(name->at, length);
-}
-
-/* The first key of the line that has secrets: behind its colon; NULL: none. */
-static const char *find_secret_part(const struct piece *line)
-{
-    const char *at = line->at;
-
-    while (at < line->end) {
-        struct piece name = {at, at};
-
-        while (name.end < line->end && (isalnum((unsigned char)*name.end) ||
-                                        strchr("_-", *name.end) != NULL))
-            name.end++;
-        at = name.end;
-        while (at < line->end && strchr("\"' \t", *at) != NULL)
-            at++;
-        if (name.end > name.at && at < line->end && *at == ':' &&
-            is_secret_part(&name))
-            return at + 1;
-        if (at == name.at)
-            at++;
-    }
-    return NULL;
-}
-
-static size_t indent_of(const struct piece *line)
-{
-    size_t indent = 0;
-
-    while (line->at + indent < line->end &&
-           strchr(" \t-", line->at[indent]) != NULL)
-        indent++;
-    return indent;
-}
-
-/* A line below a key with secrets: its own key stays. */
-static void mask_below(struct piece line, struct buf *out)
-{
-    const char *colon = memchr(line.at, ':', (size_t)(line.end - line.at));
-    struct piece head = line;
-
-    head.end = colon != NULL && (colon + 1 == line.end || colon[1] == ' ')
-                   ? colon + 1
-                   : line.at + indent_of(&line);
-    copy(&head, out);
-    line.at = head.end;
-    mask_all(line, out);
-}
-
-size_t mask_lines(const char *text, size_t length, struct buf *out)
+/* A quote in a comment must not reach the next line. */
+void mask_gap(const struct mask *mask, const char *text, size_t length,
+              struct buf *out)
 {
     const char *end = text + length;
-    size_t count = 0, below = SIZE_MAX;
 
     while (text < end) {
         const char *stop = memchr(text, '\n', (size_t)(end - text));
-        struct piece line = {text, stop != NULL ? stop : end};
-        size_t indent = indent_of(&line), before = out->length;
-        const char *secret = find_secret_part(&line);
-        struct piece head = {line.at, secret};
 
-        if (is_blank(&line)) {
-            copy(&line, out);
-        } else if (below != SIZE_MAX && indent > below) {
-            mask_below(line, out);
-        } else if (secret != NULL) {
-            copy(&head, out);
-            mask_all((struct piece){secret, line.end}, out);
-            below = indent;
-        } else {
-            mask_add(NULL, line.at, (size_t)(line.end - line.at), out);
-            below = SIZE_MAX;
-        }
-        count += out->length - before != (size_t)(line.end - line.at) ||
-                 memcmp(buf_text(out) + before, line.at,
-                        (size_t)(line.end - line.at)) != 0;
-        if (stop != NULL)
-            buf_add_char(out, '\n');
-        text = stop != NULL ? stop + 1 : end;
+        stop = stop != NULL ? stop + 1 : end;
+        mask_add(mask, text, (size_t)(stop - text), out);
+        text = stop;
     }
-    return count;
 }

@@ -20,6 +20,7 @@
 #include "orchestrator/run/control_once.h"
 #include "orchestrator/run/edit.h"
 #include "orchestrator/run/run.h"
+#include "orchestrator/spec/spec_mask.h"
 #include "store/store.h"
 
 enum { LIMIT_MS = 20000 }; /* a disk may be slow, or the engine busy */
@@ -53,24 +54,34 @@ static const struct table_column columns[] = {
     {"refused", NULL, COLUMN_TEXT, NULL},
 };
 
-/* For people a text is itself, without quotes. */
-static void print_value(const struct cli *cli, const json_t *json,
-                        struct buf *out)
+/* For people a text is itself, without quotes. Secrets are masked. */
+static void print_value(const struct editing *editing, const char *key,
+                        const json_t *json, struct buf *out)
 {
-    if (cli->output == OUTPUT_TABLE && json_is_string(json))
-        buf_add_string(out, json_string_value(json));
-    else if (json != NULL)
-        json_print(json, out);
+    bool is_workflow = editing->edit.spec.workflow != NULL;
+    struct buf shown = BUF_INIT;
+    json_t *masked;
+
+    if (json == NULL)
+        return;
+    spec_mask_value(is_workflow, key, json, &shown);
+    masked = json_parse(buf_text(&shown), shown.length, NULL);
+    if (editing->cli->output == OUTPUT_TABLE && json_is_string(masked))
+        buf_add_string(out, json_string_value(masked));
+    else
+        buf_add_string(out, buf_text(&shown));
+    json_decref(masked);
+    buf_clear(&shown);
 }
 
-static int show_change(struct output *output, const struct cli *cli,
+static int show_change(struct output *output, const struct editing *editing,
                        const struct spec_change *change, struct err *err)
 {
     struct buf before = BUF_INIT, after = BUF_INIT;
     int result;
 
-    print_value(cli, change->before, &before);
-    print_value(cli, change->after, &after);
+    print_value(editing, change->key, change->before, &before);
+    print_value(editing, change->key, change->after, &after);
     result = output_row(
         output,
         (const struct value[]){
@@ -95,7 +106,7 @@ static int show(const struct editing *editing, struct err *err)
 
     output_when_empty(output, "no changes");
     for (size_t i = 0; i < changes->count; i++) {
-        if (show_change(output, editing->cli, &changes->items[i], err) != 0) {
+        if (show_change(output, editing, &changes->items[i], err) != 0) {
             output_destroy(output);
             return -1;
         }

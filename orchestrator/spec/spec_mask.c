@@ -55,6 +55,23 @@ size_t spec_mask_overrides(const char *text, const char *overrides,
     return masked;
 }
 
+size_t spec_mask_value(bool is_workflow, const char *key, const json_t *value,
+                       struct buf *out)
+{
+    const struct schema_key *schema =
+        is_workflow ? workflow_schema : experiment_schema;
+    struct buf assignment = BUF_INIT, shown = BUF_INIT;
+    size_t masked;
+
+    buf_printf(&assignment, "%s=", key);
+    json_print(value, &assignment);
+    masked = conf_mask_assignment(schema, buf_text(&assignment), &shown);
+    buf_add_string(out, buf_text(&shown) + strlen(key) + 1);
+    buf_clear(&shown);
+    buf_clear(&assignment);
+    return masked;
+}
+
 size_t spec_mask_copy(const char *text, const char *overrides, struct buf *out)
 {
     size_t before = out->length, masked = spec_mask_text(text, out);

@@ -25,6 +25,11 @@ size_t spec_mask_text(const char *text, struct buf *out);
 size_t spec_mask_overrides(const char *text, const char *overrides,
                            struct buf *out);
 
+/* Appends the JSON of a value that a file has under that key (trial.env.X) in
+ * the same way. */
+size_t spec_mask_value(bool is_workflow, const char *key, const json_t *value,
+                       struct buf *out);
+
 /* As spec_mask_text() for a copy of the record. Where anything in the text or
  * its --set words is masked, a last line notes it, so that the copy is not run.
  * How many secrets the text has. */

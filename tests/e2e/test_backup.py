@@ -21,6 +21,7 @@ def restore(smtune, backup, name):
     folder = smtune.directory / name
     folder.mkdir()
     (folder / "smtune.db").write_bytes(backup.read_bytes())
+    (folder / "smtune.db").chmod(0o600)
     return folder
 
 

@@ -99,7 +99,7 @@ def test_config__doctor_prints_where_each_comes_from(smtune, site, user):
     assert defaults(smtune)["found"] == "; ".join([
         f"store: ~/central ({path}:3)", f"executor: local ({path}:2)",
         f"account: lab ({site_path}:2)", "partition: gpu (SBATCH_PARTITION)",
-        f"notify: https://example.org/hook ({site_path}:3)"])
+        f"notify: https://*** ({site_path}:3)"])
 
 
 def test_config__store(smtune, experiment, user, tmp_path):

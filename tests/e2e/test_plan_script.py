@@ -38,6 +38,7 @@ def test_script_of_a_trial(smtune, write):
     assert lines[2].startswith("exec '") and "/attempts/1-1'" in lines[2]
     assert "#   module load cuda && ./train --token" in script
     assert "hunter22" not in script and "s3cret" not in script
+    assert "#   DB_PASSWORD=***" in script
     shown = smtune.ok("plan", path, "--script", "--with-secrets")
     assert "#   DB_PASSWORD=hunter22" in shown and "s3cret-word" in shown
     assert len(smtune.json("plan", path, "--script", "--trials", "2")) == 2
@@ -58,5 +59,5 @@ def test_nothing_is_submitted(smtune, write):
     result = smtune("plan", path, "--script", "--set", "executor=local")
     assert result.returncode == 2
     assert "the executor 'local' submits no scripts" in result.stderr
-    result = smtune("plan", path, "--with-secrets")
-    assert "--with-secrets requires --script" in result.stderr
+    assert "s3cret-word" in smtune.ok("plan", path, "--with-secrets")
+    assert "s3cret-word" not in smtune.ok("plan", path)

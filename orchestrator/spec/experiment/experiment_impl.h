@@ -96,9 +96,8 @@ extern const struct schema_key experiment_variable_name;
         .type = SCHEMA_TEXT, .min = 1,                                         \
         .doc = "A file with a line NAME=VALUE for each variable, read at "     \
                "each start on the machine where smtune runs. A relative "      \
-               "path starts at the folder of the file. Nobody but you should " \
-               "be able to read it (mode 0600). `env_from` replaces its "      \
-               "values, and `env` replaces both.",                             \
+               "path starts at the folder of the file. Give it mode 0600. "    \
+               "`env_from` replaces its values, and `env` replaces both.",     \
         .fallback = "none", .example = "secrets.env",                          \
     }
 /* The keys of `schedule`. */

@@ -91,6 +91,7 @@ static void test_mask__patterns(void **state)
         {"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln!", "***!"},
         {"\"token\": {\"a\": \"b\"", "\"token\": ***"},
         {"token=\"abc", "token=\"***"},
+        {"TOKEN='a\n  b\n' c", "TOKEN='***\n  \n' c"},
         {"://", "://"},
         {"a://b", "a://b"},
     };
