@@ -39,6 +39,14 @@ static enum treatment treat_by_name(const char *name)
     return secret_is_name(name, strlen(name)) ? TREAT_NAMED : TREAT_TEXT;
 }
 
+static bool is_scalar(const struct schema_key *key)
+{
+    const unsigned collections =
+        SCHEMA_MAP | SCHEMA_LIST | SCHEMA_ANY_LIST | SCHEMA_ANY_MAP;
+
+    return (key->type & collections) == 0 && key->secrecy == SECRECY_BY_NAME;
+}
+
 struct mask_place mask_enter(const struct mask_place *map, const char *name,
                              bool is_collection)
 {
@@ -47,6 +55,8 @@ struct mask_place mask_enter(const struct mask_place *map, const char *name,
 
     if (map->treatment != TREAT_TEXT)
         return inner;
+    if (is_collection && key != NULL && is_scalar(key))
+        key = NULL; /* parallel: [STEP, ...] */
     if (key != NULL)
         inner = place_of(key);
     else if (map->element != NULL)

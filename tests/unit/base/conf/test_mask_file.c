@@ -16,6 +16,8 @@ static const struct schema_key step_keys[] = {
      .element = &scalar_element,
      .secrecy = SECRECY_SECRET},
     {.name = "set", .type = SCHEMA_ANY_MAP},
+    {.name = "if", .type = SCHEMA_TEXT, .secrecy = SECRECY_OPEN},
+    {.name = "parallel", .type = SCHEMA_INT},
     {.name = NULL},
 };
 
@@ -115,9 +117,10 @@ static const struct masked files[] = {
      "name: &n \"***\"\ntrial:\n  env: {A: *n}\n", 1},
     {"steps:\n  a:\n    env: {A: b}\n  token: {command: c}\n",
      "steps:\n  a:\n    env: {A: \"***\"}\n  token: {command: c}\n", 1},
-    {"steps:\n- a: {env: {A: b}}\n- parallel:\n  - {name: c, env: {D: e}}\n",
+    {"steps:\n- a: {env: {A: b}}\n- parallel:\n  - {name: c, if: key=d, "
+     "env: {D: e}}\n",
      "steps:\n- a: {env: {A: \"***\"}}\n- parallel:\n"
-     "  - {name: c, env: {D: \"***\"}}\n",
+     "  - {name: c, if: key=d, env: {D: \"***\"}}\n",
      2},
     {"notify: https://hooks.example.org/T0/B0\n", "notify: https://***\n", 1},
     {"notify: [\"http://a.b/c\"]\n", "notify: [\"http://***\"]\n", 1},

@@ -183,7 +183,7 @@ static void test_spec_mask__commands(void **state)
     mask_destroy(mask);
     spec_clear(&spec);
     must_read("version: 1\nname: w\nparams: {api_key: abcd}\n"
-              "steps: {a: {command: echo ${{ api_key }}}}\n",
+              "steps: {a: {command: 'echo ${{ api_key }}'}}\n",
               &spec);
     mask = spec_mask_create(spec.experiment, spec.workflow);
     check_shown(mask, "echo abcd", "echo <api_key>");
