@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/mask.h"
 #include "base/mem.h"
 #include "executors/attempt/attempt_file.h"
 #include "orchestrator/engine/control.h"
@@ -272,6 +273,7 @@ static void engine_init(struct engine *engine, struct run *run,
     tally_init(&engine->tally, run->experiment->budget.improvement);
     engine_init_queues(engine);
     engine_log_begin(engine);
+    engine->mask = engine_mask(engine);
     free(programs);
 }
 
@@ -288,6 +290,7 @@ static void engine_clear(struct engine *engine)
     pools_destroy(engine->pools);
     notifier_destroy(engine->notifier);
     buf_clear(&engine->avoided);
+    mask_destroy(engine->mask);
     free(engine->program_path);
 }
 

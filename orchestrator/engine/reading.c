@@ -177,11 +177,11 @@ void engine_keep_reading(struct engine *engine)
 
 /* It may quote a line of `setup`, or the last one of the output, and goes
  * wherever the end is shown. */
-static void mask_text(struct attempt_exit *end)
+static void mask_text(const struct engine *engine, struct attempt_exit *end)
 {
     struct buf shown = BUF_INIT;
 
-    mask_add(NULL, end->text, strlen(end->text), &shown);
+    mask_add(engine->mask, end->text, strlen(end->text), &shown);
     snprintf(end->text, sizeof(end->text), "%s", buf_text(&shown));
     buf_clear(&shown);
 }
@@ -198,7 +198,7 @@ void engine_on_ended(void *user, const struct attempt_exit *end)
     if (end->started_ms > 0)
         engine_on_started(engine, end->attempt, &place); /* if not known yet */
     job->end = *end;
-    mask_text(&job->end);
+    mask_text(engine, &job->end);
     if (end->started_ms == 0 && job->state == JOB_RUNNING)
         job->end.started_ms = job->started_ms;
     if (job->end.started_ms > 0 && end->ended_ms > job->end.started_ms)

@@ -197,6 +197,16 @@ def test_a_failed_line_of_setup(smtune, experiment):
         assert "in-a-failed-line" not in smtune.ok(*words)
 
 
+def test_a_program_that_cannot_start(smtune, experiment):
+    """The message has the command's path, which has the token."""
+    path = experiment(command=["/no/in-the-path-of-it/prog"], trials=1,
+                      env={"A_TOKEN": "in-the-path-of-it"})
+    assert smtune("run", path).returncode != 0
+    (text,), = smtune.query("SELECT text FROM attempt")
+    assert "/no/<env.A_TOKEN>/prog" in text
+    assert "in-the-path-of-it" not in smtune.ok("show", "exp", "1")
+
+
 # ---- backups ----
 
 def restore(smtune, backup):

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/mask.h"
 #include "base/mem.h"
 #include "orchestrator/job/job_name.h"
 #include "orchestrator/spec/spec_mask.h"
@@ -25,13 +26,9 @@
 
 /* ---- secrets ---- */
 
-static void hide(void *user, const char *name, const char *value)
-{
-    log_hide(user, name, value);
-}
-
 /* Those of its env_file. One that cannot be read is an error elsewhere. */
-static void hide_files(struct log *log, const struct job_spec *task)
+static void call_file(const struct job_spec *task, spec_secret_fn *call,
+                      void *user)
 {
     struct word_list list = {0};
     struct err ignored;
@@ -41,36 +38,55 @@ static void hide_files(struct log *log, const struct job_spec *task)
         char *name = list.items[i], *value = strchr(name, '=');
 
         *value++ = '\0';
-        log_hide(log, name, value);
+        call(user, name, value);
     }
     words_free(list.items);
 }
 
-static void hide_secrets(const struct engine *engine)
+static void each_secret(const struct engine *engine, bool wants_all,
+                        spec_secret_fn *call, void *user)
 {
     const struct experiment *experiment = engine->experiment;
     const struct workflow *workflow = engine->run->workflow;
     size_t step_count = workflow != NULL ? workflow->step_count : 0;
 
-    spec_each_secret(experiment, workflow, true, hide, engine->log);
-    hide_files(engine->log, &experiment->task);
+    spec_each_secret(experiment, workflow, wants_all, call, user);
+    call_file(&experiment->task, call, user);
     for (size_t i = 0; i < step_count; i++)
-        hide_files(engine->log, &workflow->steps[i].task);
+        call_file(&workflow->steps[i].task, call, user);
     for (size_t i = 0; i < experiment->receiver_count; i++) {
         const struct receiver *receiver = &experiment->receivers[i];
         const char *secret =
             receiver->secret_env != NULL ? getenv(receiver->secret_env) : NULL;
 
         if (secret != NULL)
-            log_hide(engine->log, receiver->secret_env, secret);
+            call(user, receiver->secret_env, secret);
     }
+}
+
+static void hide(void *user, const char *name, const char *value)
+{
+    mask_hide(user, name, value);
+}
+
+static void hide_in_log(void *user, const char *name, const char *value)
+{
+    log_hide(user, name, value);
+}
+
+struct mask *engine_mask(const struct engine *engine)
+{
+    struct mask *mask = mask_create();
+
+    each_secret(engine, false, hide, mask);
+    return mask;
 }
 
 void engine_log_begin(const struct engine *engine)
 {
     if (engine->log == NULL)
         return;
-    hide_secrets(engine);
+    each_secret(engine, true, hide_in_log, engine->log);
     LOG(engine->log, LOG_ENGINE, LOG_INFO, 0,
         "engine started pid=%d version=%s", (int)getpid(), SMTUNE_VERSION);
 }

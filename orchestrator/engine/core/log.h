@@ -7,6 +7,10 @@
 /* Lines of the engine's log about jobs (base/log.h): nothing where there is
  * none. */
 
+/* A mask with the run's secrets, for texts that are recorded: those of env
+ * alone whose name or form is a secret's. The caller destroys it. */
+struct mask *engine_mask(const struct engine *engine);
+
 /* Of a session that begins; hides the run's secrets from the log first. */
 void engine_log_begin(const struct engine *engine);
 /* A job has come to a new state by the event; cause: of its attempt's end, or

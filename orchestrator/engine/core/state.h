@@ -123,7 +123,8 @@ struct engine {
     struct store *store;                 /* the run's */
     const struct experiment *experiment; /* the run's */
     const struct engine_events *events;
-    struct log *log; /* the events'; NULL: none */
+    struct log *log;   /* the events'; NULL: none */
+    struct mask *mask; /* of secrets in the texts of ends */
     struct engine_result *result;
     struct launch_site site;
     struct workspaces *workspaces;
