@@ -280,6 +280,8 @@ static size_t write_all(const struct masking *m, struct buf *out)
     size_t at = 0, masked = 0;
 
     for (size_t i = 0; i < m->count; i++) {
+        if (m->found[i].start < at)
+            continue; /* libyaml puts no two at one place */
         mask_gap(m->mask, m->text + at, m->found[i].start - at, out);
         masked += write_scalar(m, &m->found[i], out);
         at = m->found[i].end;
