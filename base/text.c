@@ -368,6 +368,15 @@ bool text_begins_with(const char *text, const char *beginning)
     return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
+bool text_is_blank(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (strchr(" \t\r", text[i]) == NULL || text[i] == '\0')
+            return false;
+    }
+    return true;
+}
+
 bool text_ends_with(const char *text, const char *ending)
 {
     size_t length = strlen(text), its = strlen(ending);

@@ -84,6 +84,9 @@ bool text_is_among(const char *text, const char *const *list, size_t count);
 /* The same of a list that NULL ends; NULL is an empty list. */
 bool text_list_has(const char *const *list, const char *text);
 
+/* Whether there is nothing but blanks, tabs and carriage returns. */
+bool text_is_blank(const char *text, size_t length);
+
 /* Whether the text begins so, or ends so. */
 bool text_begins_with(const char *text, const char *beginning);
 bool text_ends_with(const char *text, const char *ending);

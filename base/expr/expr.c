@@ -12,6 +12,7 @@
 #include "base/expr/logic.h"
 #include "base/expr/old_functions.h"
 #include "base/expr/sql.h"
+#include "base/expr/text_functions.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -128,6 +129,8 @@ static int add_functions(const struct expr_env *env)
 
     int code = old_functions_add(env->db, sqlite3_libversion_number());
 
+    if (code == SQLITE_OK)
+        code = text_functions_add(env->db);
     if (code == SQLITE_OK)
         code = sqlite3_create_function_v2(env->db, "flag", 2, flags, NULL,
                                           compute_flag, NULL, NULL, NULL);

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* The functions of SQLite that an expression may call, pure ones alone, and
- * flag() of base/expr/expr.c. */
+/* The functions of SQLite that an expression may call, pure ones alone, flag()
+ * of base/expr/expr.c, and those of base/expr/text_functions.h. */
 
 struct expr_function {
     const char *name;

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/text.h"
 #include "base/toml/find.h"
 #include "base/toml/scan.h"
 
@@ -202,6 +203,26 @@ int toml_remove(struct buf *text, const char *key, struct err *err)
 
 /* ---- texts ---- */
 
+/* What no reader of YAML takes as it is, or as the end of a line. */
+static bool is_odd(uint32_t rune)
+{
+    return (rune >= 0x80 && rune < 0xa0) || rune == 0x2028 || rune == 0x2029 ||
+           rune == 0xfeff || rune == 0xfffe || rune == 0xffff;
+}
+
+/* The bytes that it took; one where they are not UTF-8. */
+static size_t add_rune(const char *text, size_t length, struct buf *out)
+{
+    uint32_t rune = 0;
+    size_t bytes = text_next_rune(text, length, &rune);
+
+    if (bytes > 0 && is_odd(rune))
+        buf_printf(out, "\\u%04x", (unsigned)rune);
+    else
+        buf_add(out, text, bytes > 0 ? bytes : 1);
+    return bytes > 0 ? bytes : 1;
+}
+
 void toml_add_text(const char *text, size_t length, struct buf *out)
 {
     buf_add_char(out, '"');
@@ -217,7 +238,7 @@ void toml_add_text(const char *text, size_t length, struct buf *out)
         else if (c < ' ' || c == DELETE)
             buf_printf(out, "\\u%04x", c);
         else
-            buf_add_char(out, (char)c);
+            i += add_rune(text + i, length - i, out) - 1;
     }
     buf_add_char(out, '"');
 }

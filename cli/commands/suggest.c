@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/conf/diag.h"
+#include "base/text.h"
 #include "cli/cmd.h"
 #include "cli/drive/foreground.h"
 #include "cli/drive/warm_start_view.h"
@@ -42,19 +43,10 @@ struct lines {
     struct buf out;
 };
 
-static bool is_blank(const char *line, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        if (strchr(" \t\r", line[i]) == NULL || line[i] == '\0')
-            return false;
-    }
-    return true;
-}
-
 static void answer(struct lines *lines, struct ask_tell *ask_tell,
                    const char *line, size_t length)
 {
-    if (!lines->is_skipped && !is_blank(line, length))
+    if (!lines->is_skipped && !text_is_blank(line, length))
         ask_tell_answer(ask_tell, line, length, &lines->out);
     lines->is_skipped = false;
 }

@@ -156,6 +156,8 @@ json_t *steps_axis(struct steps *steps, size_t step,
         return ask_source(steps, step, axis, err);
     case AXIS_GLOB:
         return matrix_axis_from_glob(axis->pattern, err);
+    case AXIS_LINES:
+        return matrix_axis_from_lines(axis->pattern, err);
     }
     return NULL;
 }
@@ -166,13 +168,14 @@ static int check_axis(const struct step *step, const struct matrix_axis *axis,
     if (json_array_size(list) > 0 || step->allows_empty ||
         axis->kind == AXIS_VALUES)
         return 0;
-    return axis->kind == AXIS_GLOB
-               ? err_set(err, ERR_FILE,
-                         "no path matches '%s' (allow_empty: true accepts "
-                         "that)",
-                         axis->pattern)
-               : err_set(err, ERR_FILE,
-                         "the list is empty (allow_empty: true accepts that)");
+    if (axis->kind == AXIS_SOURCE)
+        return err_set(err, ERR_FILE,
+                       "the list is empty (allow_empty: true accepts that)");
+    return err_set(err, ERR_FILE,
+                   axis->kind == AXIS_GLOB
+                       ? "no path matches '%s' (allow_empty: true accepts that)"
+                       : "'%s' has no lines (allow_empty: true accepts that)",
+                   axis->pattern);
 }
 
 int steps_axes(struct steps *steps, size_t step, json_t **axes, struct err *err)

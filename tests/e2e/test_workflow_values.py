@@ -260,6 +260,71 @@ def test_a_matrix_of_files_is_in_the_order_of_bytes(smtune, workflow):
     assert not (smtune.directory / "file-5").exists()
 
 
+def test_a_matrix_of_the_lines_of_a_file(smtune, workflow, write):
+    write("in.txt", "b.txt\r\n\n  \n${{ x }}\n1.10\nd/\u00e4 '\"$(x)\".csv")
+    smtune.ok("run", workflow("""\
+  each:
+    matrix: {line: {lines: in.txt}}
+    command: [sh, -c, 'printf "%s|%s\\n" "$1" "$2" >"line-$0"', "${{ copy }}",
+              "${{ line }}", "${{ strip_extension(basename(line)) }}"]
+"""))
+    assert [(smtune.directory / f"line-{i}").read_text() for i in range(4)] == [
+        "b.txt|b\n", "${{ x }}|${{ x }}\n", "1.10|1\n",
+        "d/\u00e4 '\"$(x)\".csv|\u00e4 '\"$(x)\"\n"]
+    assert not (smtune.directory / "line-4").exists()
+    assert smtune.json("show", "flow", "each[1]")["matrix"] == {
+        "line": "${{ x }}"}
+    (smtune.directory / "in.txt").unlink()
+    smtune.ok("replay", "flow")
+    smtune.ok("fsck")
+
+
+def test_a_matrix_of_objects(smtune, workflow, write):
+    write("rows.jsonl", """\
+        {"name": "a b", "n": 2}
+        {"n": 3, "name": "c"}
+        """)
+    smtune.ok("run", workflow("""\
+  each:
+    matrix: {row: {lines: rows.jsonl}}
+    if: field(row, 'n') > 2
+    shell: echo ${{ field(row, 'name') }} ${{ field(row, 'n') * 2 }} >got
+"""))
+    assert lines(smtune, "got") == ["c 6"]
+
+
+@pytest.mark.parametrize("name, text, message", [
+    ("in.txt", "\n\n", "in.txt' has no lines (allow_empty: true accepts that)"),
+    ("in.txt", None, "No such file or directory"),
+    ("in.jsonl", "1\n[2]", "in.jsonl': line 2: type mismatch: expected a text, "
+     "a number, a boolean or an object"),
+])
+def test_a_matrix_without_lines_fails_its_step(smtune, workflow, write, name,
+                                               text, message):
+    if text is not None:
+        write(name, text)
+    result = smtune("run", workflow(f"""\
+  each:
+    matrix: {{line: {{lines: {name}}}}}
+    command: echo
+"""))
+    assert result.returncode == 1
+    assert message in " ".join((result.stdout + result.stderr).split())
+
+
+def test_a_matrix_of_many_lines_is_shown(smtune, workflow, write):
+    """More JSON than a message may have."""
+    write("in.txt", "".join(f"{i} {'x' * 2000}\n" for i in range(600)))
+    smtune.ok("run", workflow("""\
+  each:
+    matrix: {line: {lines: in.txt}}
+    if: copy = 599
+    command: echo
+"""), timeout=120)
+    shown = smtune.json("show", "flow", "each[599]")
+    assert shown["matrix"]["line"] == f"599 {'x' * 2000}"
+
+
 FILES = ["a", "a b", "sub/1", "sub/2", "sub/deep/3", "z'\"$(x)", "\u00e4", "B"]
 
 

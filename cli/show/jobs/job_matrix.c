@@ -17,7 +17,8 @@ static int keep_matrix(void *user, const struct step_row *row)
     struct search *search = user;
 
     if (row->step == search->step && row->matrix != NULL)
-        search->axes = json_parse(row->matrix, strlen(row->matrix), NULL);
+        search->axes = json_parse_up_to(row->matrix, strlen(row->matrix),
+                                        MATRIX_BYTES_MAX, NULL);
     return 0;
 }
 

@@ -120,25 +120,36 @@ static void read_range(struct workflow_build *w, const struct conf_node *range,
         values[i] = range_value(bounds[0], bounds[2], i, is_whole);
 }
 
+static void read_path(struct workflow_build *w, const struct conf_node *path,
+                      enum axis_kind kind, struct matrix_axis *axis)
+{
+    if (path->type != CONF_TEXT)
+        return;
+    if (strstr(path->text, "${{") != NULL)
+        diags_add(w->build.diags, path->place, NULL,
+                  "%s has no templates: '${{' in it has no value",
+                  kind == AXIS_GLOB ? "a glob" : "the path of a file of lines");
+    axis->kind = kind;
+    axis->pattern = build_resolve_path(w->build.file, path->text);
+}
+
 static void read_pattern(struct workflow_build *w, const struct conf_node *map,
                          struct matrix_axis *axis)
 {
     const struct conf_node *glob = conf_get(map, "glob");
     const struct conf_node *range = conf_get(map, "range");
+    const struct conf_node *lines = conf_get(map, "lines");
 
-    if ((glob != NULL) == (range != NULL))
+    if ((glob != NULL) + (range != NULL) + (lines != NULL) != 1)
         diags_add(w->build.diags, map->place, NULL,
-                  "missing key: axis '%s' requires 'glob' or 'range'",
+                  "missing key: axis '%s' requires 'glob', 'lines' or 'range'",
                   axis->name);
     else if (range != NULL)
         read_range(w, range, axis);
-    if (glob == NULL || glob->type != CONF_TEXT)
-        return;
-    if (strstr(glob->text, "${{") != NULL)
-        diags_add(w->build.diags, glob->place, NULL,
-                  "a glob has no templates: '${{' in it has no value");
-    axis->kind = AXIS_GLOB;
-    axis->pattern = build_resolve_path(w->build.file, glob->text);
+    else if (glob != NULL)
+        read_path(w, glob, AXIS_GLOB, axis);
+    else
+        read_path(w, lines, AXIS_LINES, axis);
 }
 
 static void read_axis(struct workflow_build *w, const struct conf_node *node,
@@ -152,7 +163,8 @@ static void read_axis(struct workflow_build *w, const struct conf_node *node,
         axis->kind = AXIS_SOURCE;
     else if (node->type == CONF_TEXT)
         diags_add(w->build.diags, node->place,
-                  "write [VALUE, ...], {glob: ...}, {range: ...} or ${{ }}",
+                  "write [VALUE, ...], {glob: ...}, {lines: ...}, {range: "
+                  "...} or ${{ }}",
                   "type mismatch: axis '%s': expected a list, got '%s'",
                   axis->name, node->text);
 }

@@ -41,6 +41,16 @@ static const struct schema_key axis_keys[] = {
         .example = "\"data/*.csv\"",
     },
     {
+        .name = "lines",
+        .type = SCHEMA_TEXT,
+        .min = 1,
+        .doc = "The lines of a file when the step starts, without blank ones, "
+               "as texts. If its name ends in .jsonl, each line is a JSON "
+               "value; field(AXIS, 'KEY') is a value of an object. A relative "
+               "path starts at the folder of the file.",
+        .example = "samples.txt",
+    },
+    {
         .name = "range",
         .type = SCHEMA_LIST,
         .element = &number_element,
@@ -396,7 +406,7 @@ const struct schema_key workflow_step_keys[] = {
         .doc = "Makes a copy of the step for each setting of its axes, "
                "the last axis the fastest. An axis is a list of values, "
                "an expression in ${{ }} with a JSON list as its value, a "
-               "glob or a range.",
+               "glob, the lines of a file or a range.",
         .fallback = "one copy",
         .example = "{model: [small, large], seed: {range: [1, 3]}}",
     },

@@ -36,7 +36,8 @@ enum step_kind {
 enum axis_kind {
     AXIS_VALUES, /* they stand in the file */
     AXIS_SOURCE, /* an expression gives a JSON list, when the step begins */
-    AXIS_GLOB    /* the paths that match, in order, when the step begins */
+    AXIS_GLOB,   /* the paths that match, in order, when the step begins */
+    AXIS_LINES   /* the lines of a file, when the step begins */
 };
 
 struct matrix_axis {
@@ -45,7 +46,7 @@ struct matrix_axis {
     const struct value *values; /* [value_count] */
     size_t value_count;
     struct expr *source;
-    const char *pattern; /* absolute */
+    const char *pattern; /* absolute; of AXIS_LINES the path of the file */
 };
 
 /* What a step says it makes. */

@@ -229,6 +229,65 @@ static void test_matrix__glob_refuses_what_is_no_text(void **state)
     free(pattern);
 }
 
+/* What the lines of a file of that name become. */
+static char *lines_of(const char *folder, const char *name, const char *text)
+{
+    char *path = mem_printf("%s/d/%s", folder, name), *shown;
+    struct err err;
+
+    put(folder, "d", name, text);
+    shown = show(matrix_axis_from_lines(path, &err), &err);
+    free(path);
+    return shown;
+}
+
+static void test_matrix__lines_of_a_file(void **state)
+{
+    static const struct {
+        const char *name, *text, *expected;
+    } cases[] = {
+        {"a.txt", "", "[]"},
+        {"a.txt", "\n \t\r\n", "[]"},
+        {"a.txt", "b\na b\n\n 1\r\n\"x\"",
+         "[\"b\",\"a b\",\" 1\",\"\\\"x\\\"\"]"},
+        {"a.jsonl", "1\n2.5\r\n\n\"a\\nb\"\ntrue\n", "[1,2.5,\"a\\nb\",true]"},
+        {"a.jsonl", "{\"b\": [1], \"a\": null}",
+         "[\"{\\\"b\\\":[1],\\\"a\\\":null}\"]"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char *shown = lines_of(*state, cases[i].name, cases[i].text);
+
+        assert_string_equal(shown, cases[i].expected);
+        free(shown);
+    }
+}
+
+static void test_matrix__lines_that_are_no_values(void **state)
+{
+    static const struct {
+        const char *name, *text, *part;
+    } cases[] = {
+        {"a.txt", "a\n\xff\n", "/d/a.txt': line 2: it is not UTF-8"},
+        {"a.jsonl", "1\n\n[2]\n",
+         "/d/a.jsonl': line 3: type mismatch: expected"},
+        {"a.jsonl", "null", "line 1: type mismatch: expected"},
+        {"a.jsonl", "1\n{", "line 2: not valid JSON: "},
+    };
+    struct err err;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char *shown = lines_of(*state, cases[i].name, cases[i].text);
+
+        assert_non_null(strstr(shown, cases[i].part));
+        free(shown);
+    }
+    assert_null(matrix_axis_from_line_text("a\n\0b", 4, false, &err));
+    assert_string_equal(err.text, "line 2: it contains a NUL byte");
+    assert_null(matrix_axis_from_lines("/nowhere/at/all", &err));
+    assert_int_equal(err.kind, ERR_NOT_FOUND);
+}
+
 static void test_matrix__shards_go_round(void **state)
 {
     (void)state;
@@ -250,6 +309,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_matrix__glob_refuses_what_is_no_text, make_folder,
             remove_folder),
+        cmocka_unit_test_setup_teardown(test_matrix__lines_of_a_file,
+                                        make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_matrix__lines_that_are_no_values,
+                                        make_folder, remove_folder),
         cmocka_unit_test(test_matrix__shards_go_round),
     };
 

@@ -202,7 +202,8 @@ static void test_toml__depth_is_bounded(void **state)
 
 static void test_toml__texts(void **state)
 {
-    static const char text[] = "a\"\\\n\t\x01\x7f\xc3\xa9";
+    static const char text[] =
+        "a\"\\\n\t\x01\x7f\xc3\xa9\xc2\x85\xe2\x80\xa8\xff";
     struct buf out = BUF_INIT;
 
     (void)state;
@@ -210,8 +211,10 @@ static void test_toml__texts(void **state)
     buf_add_char(&out, ' ');
     toml_add_part("a-b_1", 5, &out);
     toml_add_part("", 0, &out);
-    assert_string_equal(buf_text(&out),
-                        "\"a\\\"\\\\\\n\\t\\u0001\\u007f\xc3\xa9\" a-b_1\"\"");
+    assert_string_equal(
+        buf_text(&out),
+        "\"a\\\"\\\\\\n\\t\\u0001\\u007f\xc3\xa9\\u0085\\u2028\xff\" "
+        "a-b_1\"\"");
     buf_clear(&out);
 }
 

@@ -70,7 +70,8 @@ static void test_file_print__yaml_reads_back(void **state)
 {
     static const char text[] =
         "{\"a\":[1,2.5,\"x\",null,true,[],{}],\"b\":{\"c\":[{\"d\":[{\"e\":-1}]"
-        "},[[\"f\"]]],\"yes\":\"no\",\"\\u00e9 \\\"\":\"\\t\"}}";
+        "},[[\"f\"]]],\"yes\":\"no\",\"\\u00e9 \\\"\":\"\\t\",\"o\":"
+        "\"\\u0080\\u009f\\u00a0\\u2028\\u2029\\ufeff\\uffff\"}}";
     json_t *json = parse(text), *back;
     struct buf out = BUF_INIT;
     struct conf_doc *doc;

@@ -87,7 +87,7 @@ static const char full[] =
     "  score:\n"
     "    needs: prepare\n"
     "    matrix: {k: [a, 2], f: {glob: '*.c'}, j: \"${{ prepare.r }}\",\n"
-    "             l: {range: [1, 2, 0.5]}}\n"
+    "             l: {range: [1, 2, 0.5]}, m: {lines: m.txt}}\n"
     "    parallel: 2\n"
     "    success_if: 0.9\n"
     "    if: k = 'a' and prepare.n > 1\n"
@@ -118,7 +118,7 @@ static void check_score(const struct workflow *w)
 {
     const struct step *score = find(w, "score");
 
-    assert_int_equal(score->axis_count, 4);
+    assert_int_equal(score->axis_count, 5);
     assert_int_equal(score->axes[0].value_count, 2);
     assert_string_equal(score->axes[0].values[0].text, "a");
     assert_int_equal(score->axes[1].kind, AXIS_GLOB);
@@ -126,6 +126,8 @@ static void check_score(const struct workflow *w)
     assert_non_null(score->axes[2].source);
     assert_int_equal(score->axes[3].value_count, 3);
     assert_true(score->axes[3].values[1].real == 1.5);
+    assert_int_equal(score->axes[4].kind, AXIS_LINES);
+    assert_string_equal(score->axes[4].pattern, "/w/m.txt");
     assert_true(score->condition_is_of_copy);
     assert_int_equal(score->task.resources.cpus, 2);
     assert_int_equal(score->task.resources.time_ms, 300000);
