@@ -2,7 +2,11 @@
 /* `smtune show`: a run, or a part of it. The document is complete before
  * anything is printed, so that JSON is never cut off by an error. */
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "base/buf.h"
+#include "base/json.h"
 #include "cli/cmd.h"
 #include "cli/show/jobs/efficiency.h"
 #include "cli/show/run/importance_view.h"
@@ -10,14 +14,18 @@
 #include "cli/show/run/run_view.h"
 #include "cli/show/show_document.h"
 #include "cli/term/document.h"
+#include "orchestrator/run/run.h"
+#include "orchestrator/spec/spec_mask.h"
 
 struct options {
-    bool is_efficiency, with_secrets;
+    bool is_efficiency, is_file, with_secrets;
 };
 
 static const struct opt opts[] = {
     {"efficiency", 0, OPT_FLAG, offsetof(struct options, is_efficiency), NULL,
      "time, CPU, memory and GPUs: asked for against used", 0, NULL},
+    {"file", 0, OPT_FLAG, offsetof(struct options, is_file), NULL,
+     "print the file that the run follows, as the record has it", 0, NULL},
     {"with-secrets", 0, OPT_FLAG, offsetof(struct options, with_secrets), NULL,
      "show secrets as they are", 0, NULL},
     {0},
@@ -61,6 +69,67 @@ static int show_efficiency(const struct cli *cli, const struct run_view *view,
     return status;
 }
 
+/* ---- the file ---- */
+
+/* A file that was read from standard input may end within a line. */
+static void print_file(const struct cli *cli, const char *text,
+                       const json_t *words)
+{
+    size_t length = strlen(text);
+
+    printf("%s%s", text, length > 0 && text[length - 1] != '\n' ? "\n" : "");
+    fflush(stdout);
+    for (size_t i = 0; i < json_array_size(words) && !cli->quiet; i++)
+        fprintf(stderr, "smtune: changed by --set %s\n",
+                json_string_value(json_array_get(words, i)));
+}
+
+static int show_file(const struct cli *cli, const struct run_view *view,
+                     struct err *err)
+{
+    const struct run_row *row = &view->row;
+    struct buf text = BUF_INIT, overrides = BUF_INIT;
+    json_t *words;
+    int result;
+
+    if (cli->with_secrets) {
+        buf_add_string(&text, run_row_spec(row));
+        buf_add_string(&overrides, run_row_overrides(row));
+    } else {
+        spec_mask_text(run_row_spec(row), &text);
+        spec_mask_overrides(run_row_spec(row), run_row_overrides(row),
+                            &overrides);
+    }
+    words = json_parse(buf_text(&overrides), overrides.length, err);
+    result = words != NULL ? 0 : -1;
+    if (result == 0 && cli->output == OUTPUT_TABLE)
+        print_file(cli, buf_text(&text), words);
+    else if (result == 0)
+        output_json(json_pack("{so so sO so}", "run", json_from_text(row->name),
+                              "path", json_text_unless_empty(row->spec_path),
+                              "set", words, "file",
+                              json_from_text(buf_text(&text))));
+    json_decref(words);
+    buf_clear(&text);
+    buf_clear(&overrides);
+    return result;
+}
+
+/* ---- the command ---- */
+
+static int show_chosen(const struct cli *cli, const struct options *chosen,
+                       const struct run_view *view, const char *part,
+                       struct err *err)
+{
+    if (chosen->is_file && (part != NULL || chosen->is_efficiency))
+        return err_set(err, ERR_USAGE, "--file and %s exclude each other",
+                       part != NULL ? "a JOB" : "--efficiency");
+    if (chosen->is_file)
+        return show_file(cli, view, err);
+    return chosen->is_efficiency ? show_efficiency(cli, view, part, err)
+                                 : show(cli, view, part, err);
+}
+
 static int exec_show(const struct cli *cli, const void *options,
                      char **operands, int count, struct err *err)
 {
@@ -72,8 +141,7 @@ static int exec_show(const struct cli *cli, const void *options,
 
     own.with_secrets = chosen->with_secrets;
     if (status == 0)
-        status = chosen->is_efficiency ? show_efficiency(&own, &view, part, err)
-                                       : show(&own, &view, part, err);
+        status = show_chosen(&own, chosen, &view, part, err);
     run_view_close(&view);
     return status;
 }
@@ -101,13 +169,17 @@ const struct cmd cmd_show = {
                "used. The use of GPUs is that of samples of "
                "nvidia-smi, every 5 seconds, where it is installed. It is "
                "unknown for parts of a GPU (MIG, gpus: 0.5).\n\n"
-               "Secrets in commands and in words of --set are masked. "
-               "--with-secrets shows them.",
+               "--file prints the experiment or the workflow as the run "
+               "follows it now, also that of smtune each. Values of --set go "
+               "to stderr.\n\n"
+               "Secrets in the file, in commands and in words of --set are "
+               "masked. --with-secrets shows them.",
     .examples = "smtune show last            # the newest run\n"
                 "smtune show mlp 17          # its trial 17\n"
                 "smtune show mlp 17 -o json  # for programs\n"
                 "smtune show nightly train   # a step of a workflow\n"
-                "smtune show mlp --efficiency\n",
+                "smtune show mlp --efficiency\n"
+                "smtune show mlp --file >again.yaml\n",
     .completes = "run",
     .opts = opts,
     .options_size = sizeof(struct options),
