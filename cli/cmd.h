@@ -29,6 +29,8 @@ struct cmd {
     size_t options_size;    /* of the struct that opts fill */
     int min_operands, max_operands; /* -1: any number */
     bool hidden;                    /* not in the list of commands */
+    bool keeps_dashes; /* operands end at "--", which is one of them, as are the
+                          words behind it */
     bool without_config; /* it begins with wrong configuration files, too */
     bool has_loop;       /* it does not begin without descriptors to be had */
 

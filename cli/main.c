@@ -160,13 +160,37 @@ static void print_help(const struct cmd *cmd, const struct cli *cli, FILE *file)
     buf_clear(&text);
 }
 
+/* Where the options and operands of a command end. */
+static int count_own_words(const struct cmd *cmd, int argc, char **argv)
+{
+    int count = 0;
+
+    while (count < argc &&
+           !(cmd->keeps_dashes && strcmp(argv[count], "--") == 0))
+        count++;
+    return count;
+}
+
+static int parse_words(const struct cmd *cmd, void *options,
+                       struct common_options *common, int argc, char **argv,
+                       struct err *err)
+{
+    int own = count_own_words(cmd, argc, argv);
+    int count =
+        opts_parse(cmd->opts, options, common_opts, common, own, argv, err);
+
+    if (count < 0)
+        return -1;
+    memmove(argv + count, argv + own, (size_t)(argc - own) * sizeof(*argv));
+    return count + argc - own;
+}
+
 static int run_command(const struct cmd *cmd, struct common_options *common,
                        struct cli *cli, int argc, char **argv, struct err *err)
 {
     void *options = mem_zero(cmd->options_size);
     int status = -1;
-    int count =
-        opts_parse(cmd->opts, options, common_opts, common, argc, argv, err);
+    int count = parse_words(cmd, options, common, argc, argv, err);
 
     if (count < 0) {
         common_resolve(common, cli, NULL);

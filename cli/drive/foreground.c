@@ -28,20 +28,33 @@
 #include "orchestrator/search/files_check.h"
 #include "store/store.h"
 
+struct audience {
+    struct watcher *watcher;
+    const struct foreground_listener *listener; /* NULL: nobody else */
+};
+
 static void on_trial_ended(void *user, const struct engine_trial *trial,
                            const struct engine_status *status)
 {
-    watcher_trial_ended(user, trial, status);
+    const struct audience *audience = user;
+
+    watcher_trial_ended(audience->watcher, trial, status);
+    if (audience->listener != NULL)
+        audience->listener->trial_ended(audience->listener->user, trial);
 }
 
 static void on_tick(void *user, const struct engine_status *status)
 {
-    watcher_tick(user, status);
+    const struct audience *audience = user;
+
+    watcher_tick(audience->watcher, status);
 }
 
 static void on_warning(void *user, const char *text)
 {
-    watcher_message(user, text);
+    const struct audience *audience = user;
+
+    watcher_message(audience->watcher, text);
 }
 
 /* The log goes on without what it cannot write, and so does the run. */
@@ -51,16 +64,18 @@ static void on_log_trouble(void *user, const char *text)
 }
 
 static int drive(const struct cli *cli, struct run *run, bool stop_at_once,
+                 const struct foreground_listener *listener,
                  struct engine_result *result, struct err *err)
 {
     const struct spec spec = {run->experiment, run->workflow};
     const struct cli shown = log_options_shown(cli);
     struct watcher *watcher =
         watcher_create(&shown, &spec, run->name, run->store, run->id, err);
+    struct audience audience = {watcher, listener};
     struct engine_events events = {.trial_ended = on_trial_ended,
                                    .tick = on_tick,
                                    .warn = on_warning,
-                                   .user = watcher};
+                                   .user = &audience};
     int status = -1;
 
     if (watcher != NULL) {
@@ -102,21 +117,30 @@ static void note_revision(const struct cli *cli, struct run *run)
     free(now);
 }
 
-int foreground_run(const struct cli *cli, struct run *run, struct err *err)
+int foreground_drive(const struct cli *cli, struct run *run,
+                     const struct foreground_listener *listener,
+                     struct engine_result *result, struct err *err)
 {
-    const struct spec spec = {run->experiment, run->workflow};
-    struct engine_result result;
-
     if (run->workflow != NULL)
         child_runs_tell(run->store, run->id,
                         json_pack("{s:s}", "op", "resume"));
     /* A terminal that goes away is no reason to stop. */
     signal(SIGHUP, SIG_IGN);
     note_revision(cli, run);
-    if (drive(cli, run, false, &result, err) != 0)
-        return err_prefix(
-            err, "run '%s' could not continue (try again: smtune resume %s)",
-            run->name, run->name);
+    if (drive(cli, run, false, listener, result, err) == 0)
+        return 0;
+    return err_prefix(
+        err, "run '%s' could not continue (try again: smtune resume %s)",
+        run->name, run->name);
+}
+
+int foreground_run(const struct cli *cli, struct run *run, struct err *err)
+{
+    const struct spec spec = {run->experiment, run->workflow};
+    struct engine_result result;
+
+    if (foreground_drive(cli, run, NULL, &result, err) != 0)
+        return -1;
     return run_end_print(cli,
                          &(struct run_end){.store = run->store,
                                            .run = run->id,
@@ -222,7 +246,7 @@ int foreground_stop_orphans(const struct cli *cli, int64_t id, struct err *err)
         return -1;
     run = foreground_open(cli, store, id, err);
     if (run != NULL) {
-        status = drive(cli, run, true, &result, err);
+        status = drive(cli, run, true, NULL, &result, err);
         if (status == 0)
             fprintf(stderr,
                     "smtune: run '%s' had lost its engine; it is stopped "

@@ -9,6 +9,8 @@
 #include "cli/cmd.h"
 
 struct diags;
+struct engine_result;
+struct engine_trial;
 struct experiment_source;
 struct run;
 struct spec;
@@ -21,6 +23,20 @@ struct store;
  * result at all), 130 or 143 stopped by a signal.
  */
 int foreground_run(const struct cli *cli, struct run *run, struct err *err);
+
+/* Who else hears of each trial or job that ends, or goes on. */
+struct foreground_listener {
+    void (*trial_ended)(void *user, const struct engine_trial *trial);
+    void *user;
+};
+
+/*
+ * The same without its end: nothing goes to stdout, and *result is what came of
+ * it. listener may be NULL. 0, or -1.
+ */
+int foreground_drive(const struct cli *cli, struct run *run,
+                     const struct foreground_listener *listener,
+                     struct engine_result *result, struct err *err);
 
 /* Ends what a dead engine left running, and marks the run stopped. */
 int foreground_stop_orphans(const struct cli *cli, int64_t run,

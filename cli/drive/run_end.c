@@ -2,7 +2,7 @@
 /*
  * The end of a run, which this process drove or the record has: exit status,
  * reason, outcome. Scripts depend on the exit status, so it is decided in one
- * place (exit_status), and docs/environment.md lists the values. Reasons and
+ * place (run_end_status), and docs/environment.md lists the values. Reasons and
  * hints go to stderr, so that standard output has the outcome alone.
  */
 #include "cli/drive/run_end.h"
@@ -28,10 +28,10 @@
 #include "orchestrator/spec/spec.h"
 #include "store/store.h"
 
-static int exit_status(const struct spec *spec,
-                       const struct engine_result *result)
+int run_end_status(const struct run_end *end)
 {
-    const struct budget *budget = &spec->experiment->budget;
+    const struct engine_result *result = end->result;
+    const struct budget *budget = &end->spec->experiment->budget;
 
     if (result->state == RUN_STOPPED)
         return 128 + result->signal;
@@ -39,7 +39,7 @@ static int exit_status(const struct spec *spec,
         return err_exit_status(budget_vain_reason(result->reason) != NULL
                                    ? ERR_UNMET
                                    : ERR_FAILED);
-    if (spec->workflow != NULL)
+    if (end->spec->workflow != NULL)
         return 0;
     if (result->tally.best_trial == 0 ||
         (budget->has_target && result->verdict != BUDGET_TARGET))
@@ -80,7 +80,7 @@ int run_end_print(const struct cli *cli, const struct run_end *end,
                   struct err *err)
 {
     const struct engine_result *result = end->result;
-    int status = exit_status(end->spec, result);
+    int status = run_end_status(end);
 
     if (status != 0)
         print_reason(end);

@@ -29,6 +29,9 @@ struct run_end {
 int run_end_print(const struct cli *cli, const struct run_end *end,
                   struct err *err);
 
+/* That status alone. */
+int run_end_status(const struct run_end *end);
+
 /* The same to stdout of a run of the record that has no engine. 0, or -1. */
 int run_end_print_recorded(const struct cli *cli, struct store *store,
                            int64_t run, struct err *err);

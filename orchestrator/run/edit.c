@@ -82,10 +82,17 @@ int run_edit_read(const struct spec *now, const struct run_edit_order *order,
     struct buf text = BUF_INIT;
     int result;
 
-    *edit = (struct run_edit){.path = fs_absolute(order->path),
-                              .before = now->workflow,
-                              .rule_count = count_rules(now)};
-    result = fs_read(edit->path, CONF_MAX_BYTES, &text, err);
+    *edit = (struct run_edit){
+        .path = order->text != NULL ? mem_copy_string(order->path)
+                                    : fs_absolute(order->path),
+        .before = now->workflow,
+        .rule_count = count_rules(now),
+    };
+    result = order->text == NULL
+                 ? fs_read(edit->path, CONF_MAX_BYTES, &text, err)
+                 : 0;
+    if (order->text != NULL)
+        buf_add_string(&text, order->text);
     if (result == 0) {
         digest_of(buf_text(&text), text.length, edit->digest);
         result = parse(now, order, &text, edit, diags, err);

@@ -23,6 +23,7 @@ struct store;
 /* Which file. */
 struct run_edit_order {
     const char *path;
+    const char *text; /* of a file that is none: path is ""; NULL: path's */
     const char *const *set; /* [set_count] words of --set, behind the run's */
     size_t set_count;
 };
