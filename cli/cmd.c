@@ -16,6 +16,7 @@
     CMD(schema)                                                                \
     GROUP("Run it")                                                            \
     CMD(run)                                                                   \
+    CMD(each)                                                                  \
     CMD(attach)                                                                \
     CMD(pause)                                                                 \
     CMD(stop)                                                                  \
@@ -90,7 +91,8 @@ static const struct {
     {"continue", "resume"}, {"restart", "resume"}, {"check", "validate"},
     {"graph", "plan"},      {"tail", "logs"},      {"ask", "suggest"},
     {"modify", "edit"},     {"update", "edit"},    {"ui", "dashboard"},
-    {"serve", "dashboard"}, {"test", "try"},
+    {"serve", "dashboard"}, {"test", "try"},       {"map", "each"},
+    {"parallel", "each"},   {"xargs", "each"},     {"foreach", "each"},
 };
 
 static const char *find_meant(const char *name)

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The same command on the same lines in the same folder is the same run: it
+ * continues where it was. The name of a run has a digest of the three, so it is
+ * found by its name, and then compared with what is asked for now. Only what a
+ * run takes over while it runs may differ, as in `smtune edit`.
+ */
+#include "cli/each/find.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/each/spec.h"
+#include "cli/term/output.h"
+#include "orchestrator/job/states.h"
+#include "orchestrator/run/engine_lock.h"
+#include "orchestrator/run/run.h"
+#include "orchestrator/spec/spec_change.h"
+#include "store/store.h"
+
+struct standing {
+    bool has_succeeded, has_failed;
+    int64_t failed; /* jobs */
+};
+
+static int keep_standing(void *user, const struct run_row *row)
+{
+    struct standing *standing = user;
+
+    *standing = (struct standing){
+        .has_succeeded =
+            strcmp(row->state, run_state_names[RUN_SUCCEEDED]) == 0,
+        .has_failed = strcmp(row->state, run_state_names[RUN_FAILED]) == 0,
+        .failed = row->failed,
+    };
+    return 0;
+}
+
+/* The last of NAME, NAME-2 ... that there is. */
+static int find_last(struct store *store, const char *name, bool is_one,
+                     struct each_found *found, struct err *err)
+{
+    const int count = is_one ? 1 : RUN_SAME_NAMES_MAX;
+
+    for (int i = 1; i <= count; i++) {
+        char *candidate = run_name_numbered(name, i);
+        struct err missing;
+        int64_t id;
+
+        if (store_find_run(store, candidate, &id, &missing) != 0) {
+            free(candidate);
+            if (missing.kind == ERR_NOT_FOUND)
+                return 0;
+            *err = missing;
+            return -1;
+        }
+        free(found->name);
+        found->name = candidate;
+        found->id = id;
+    }
+    return 0;
+}
+
+/* ---- compared ---- */
+
+static bool are_taken_over(const struct spec_changes *changes)
+{
+    for (size_t i = 0; i < changes->count; i++)
+        if (changes->items[i].refused != NULL ||
+            changes->items[i].effect != EFFECT_NEXT)
+            return false;
+    return true;
+}
+
+/* 1: the same; 0: of other lines, another command or folder; -1. */
+static int compare(const struct cli *cli, const struct each_order *order,
+                   struct store *store, struct each_found *found,
+                   struct err *err)
+{
+    char *directory = store_run_directory(store, found->name);
+    char *lines = each_spec_lines_path(order, directory);
+    struct spec before = {NULL, NULL}, after = {NULL, NULL};
+    struct spec_changes changes = {0};
+    int result = run_read_spec(store, found->id, &before, err);
+
+    if (result == 0 && before.workflow == NULL)
+        result = 1;
+    if (result == 0)
+        result = each_spec_parse(cli, order, lines, &before, &after, err);
+    if (result == 0 && after.workflow != NULL)
+        result = spec_change_find(&before, &after, &changes, err);
+    found->differs = changes.count > 0;
+    if (result == 0)
+        result = are_taken_over(&changes);
+    else if (result > 0)
+        result = 0;
+    spec_changes_clear(&changes);
+    spec_clear(&after);
+    spec_clear(&before);
+    free(lines);
+    free(directory);
+    return result;
+}
+
+/* ---- decided ---- */
+
+static enum each_next refuse_engine(const struct each_found *found,
+                                    struct err *err)
+{
+    return (enum each_next)err_set(
+        err, ERR_BUSY,
+        "run '%s' of these lines is running (show it: smtune attach %s)",
+        found->name, found->name);
+}
+
+static enum each_next refuse_name(const struct each_found *found,
+                                  struct err *err)
+{
+    return (enum each_next)err_set(
+        err, ERR_BUSY,
+        "duplicate name '%s': a run has it (choose another --name)",
+        found->name);
+}
+
+static enum each_next refuse_other(const struct each_found *found,
+                                   struct err *err)
+{
+    return (enum each_next)err_set(
+        err, ERR_BUSY,
+        "duplicate name '%s': that run has other lines, another command or "
+        "another folder (choose another --name)",
+        found->name);
+}
+
+static enum each_next decide(struct store *store,
+                             const struct each_request *request,
+                             struct each_found *found, struct err *err)
+{
+    char *directory = store_run_directory(store, found->name);
+    struct standing standing;
+    int64_t pid;
+    bool has_engine = engine_lock_probe(directory, &pid, NULL) == 1;
+
+    free(directory);
+    if (store_get_run(store, found->id, keep_standing, &standing, err) != 0)
+        return EACH_ERROR;
+    if (has_engine)
+        return refuse_engine(found, err);
+    if (standing.has_succeeded)
+        return EACH_NOTHING;
+    found->retries =
+        !request->leaves_failed && (standing.has_failed || standing.failed > 0);
+    return EACH_CONTINUE;
+}
+
+static enum each_next ask(const struct cli *cli, const struct each_order *order,
+                          const struct each_request *request,
+                          struct store *store, struct each_found *found,
+                          struct err *err)
+{
+    char *name = request->name != NULL ? mem_copy_string(request->name)
+                                       : each_spec_name(order);
+    int same = find_last(store, name, request->name != NULL, found, err);
+
+    free(name);
+    if (same < 0)
+        return EACH_ERROR;
+    if (found->id == 0)
+        return EACH_NEW;
+    if (request->is_new)
+        return request->name != NULL ? refuse_name(found, err) : EACH_NEW;
+    same = compare(cli, order, store, found, err);
+    if (same < 0)
+        return EACH_ERROR;
+    if (same == 0)
+        return request->name != NULL ? refuse_other(found, err) : EACH_NEW;
+    return decide(store, request, found, err);
+}
+
+enum each_next each_find(const struct cli *cli, const struct each_order *order,
+                         const struct each_request *request,
+                         struct each_found *found, struct err *err)
+{
+    struct err problem;
+    struct store *store = store_open(cli->store, STORE_READ, &problem);
+    enum each_next next = EACH_ERROR;
+
+    *found = (struct each_found){.id = 0};
+    if (store == NULL && problem.kind == ERR_NOT_FOUND)
+        return EACH_NEW;
+    if (store == NULL)
+        *err = problem;
+    else
+        next = ask(cli, order, request, store, found, err);
+    store_close(store);
+    return next;
+}

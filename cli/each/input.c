@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/each/input.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/each/csv.h"
+#include "workflows/matrix.h"
+
+enum { INPUT_MAX_BYTES = 1 << 30 };
+
+const char *const each_format_names[] = {
+    [EACH_LINES] = "lines",
+    [EACH_CSV] = "csv",
+    [EACH_TSV] = "tsv",
+    [EACH_JSONL] = "jsonl",
+    NULL,
+};
+
+bool each_input_is_table(const struct each_input *input)
+{
+    return input->format != EACH_LINES;
+}
+
+bool each_input_is_empty(const struct each_input *input)
+{
+    for (size_t i = 0; i < input->text.length; i++)
+        if (memchr(" \t\r\n", input->text.data[i], 5) == NULL)
+            return false;
+    return true;
+}
+
+int each_input_refuse(const struct each_input *input, size_t line,
+                      const char *why, struct err *err)
+{
+    err_set(err, ERR_FILE, "line %zu: %s", line, why);
+    return err_prefix(err, "'%s'", input->path);
+}
+
+/* ---- the text ---- */
+
+static enum each_format find_format(const struct each_source *source)
+{
+    static const struct {
+        const char *ending;
+        enum each_format format;
+    } endings[] = {
+        {".csv", EACH_CSV},
+        {".tsv", EACH_TSV},
+        {".jsonl", EACH_JSONL},
+        {".ndjson", EACH_JSONL},
+    };
+
+    for (int i = 0; source->format != NULL && each_format_names[i] != NULL; i++)
+        if (strcmp(source->format, each_format_names[i]) == 0)
+            return (enum each_format)i;
+    for (size_t i = 0; i < ARRAY_LEN(endings); i++)
+        if (!source->has_nuls &&
+            text_ends_with(source->path, endings[i].ending))
+            return endings[i].format;
+    return EACH_LINES;
+}
+
+/* The paths, with a NUL behind each: one may hold a line feed. */
+static int read_paths(struct each_input *input, struct err *err)
+{
+    json_t *paths = matrix_axis_from_glob(input->path, err);
+    size_t count = json_array_size(paths);
+
+    for (size_t i = 0; i < count; i++) {
+        buf_add_string(&input->text,
+                       json_string_value(json_array_get(paths, i)));
+        buf_add_char(&input->text, '\0');
+    }
+    input->has_nuls = true;
+    if (paths == NULL)
+        return -1;
+    json_decref(paths);
+    return count > 0 ? 0
+                     : err_set(err, ERR_NOT_FOUND, "no path matches '%s'",
+                               input->path);
+}
+
+static void skip_mark(struct buf *text)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    const size_t length = sizeof(mark) - 1;
+
+    if (text->length >= length && memcmp(text->data, mark, length) == 0)
+        buf_consume(text, length);
+}
+
+static int read_text(struct each_input *input, const struct each_source *source,
+                     struct err *err)
+{
+    bool is_input = strcmp(input->path, "-") == 0;
+
+    if (input->has_nuls && each_input_is_table(input))
+        return err_set(err, ERR_USAGE,
+                       "-0 is for lines, and '%s' is read as %s (use --as "
+                       "lines)",
+                       input->path, each_format_names[input->format]);
+    if (!is_input && matrix_is_pattern(input->path, input->path)) {
+        if (source->format != NULL && each_input_is_table(input))
+            return err_set(err, ERR_USAGE,
+                           "--as %s is for a file, and '%s' is a pattern of "
+                           "files",
+                           source->format, input->path);
+        input->format = EACH_LINES;
+        return read_paths(input, err);
+    }
+    if (fs_read(input->path, INPUT_MAX_BYTES, &input->text, err) != 0)
+        return -1;
+    if (!input->has_nuls)
+        skip_mark(&input->text);
+    return 0;
+}
+
+/* ---- the columns of a table ---- */
+
+static void add_column(struct each_input *input, const char *name)
+{
+    input->columns = mem_resize(input->columns, input->column_count + 1,
+                                sizeof(*input->columns));
+    input->columns[input->column_count++] = mem_copy_string(name);
+}
+
+static int check_columns(const struct each_input *input, size_t line,
+                         struct err *err)
+{
+    for (size_t i = 0; i < input->column_count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(input->columns[i], input->columns[j]) != 0)
+                continue;
+            err_set(err, ERR_FILE, "line %zu: duplicate column '%s'", line,
+                    input->columns[i]);
+            return err_prefix(err, "'%s'", input->path);
+        }
+    }
+    return 0;
+}
+
+static int read_header(struct each_input *input, struct err *err)
+{
+    struct csv csv;
+    int found;
+
+    csv_begin(&csv, buf_text(&input->text), input->text.length,
+              input->format == EACH_TSV);
+    do {
+        found = csv_next(&csv, err);
+    } while (found > 0 && text_is_blank(csv.start, csv.length));
+    for (size_t i = 0; found > 0 && i < csv.count; i++)
+        add_column(input, csv_cell(&csv, i));
+    found = found < 0 ? err_prefix(err, "'%s'", input->path)
+                      : check_columns(input, csv.first_line, err);
+    csv_clear(&csv);
+    return found;
+}
+
+/* Those of the first line. */
+static void read_keys(struct each_input *input)
+{
+    const char *text = buf_text(&input->text);
+    size_t length;
+    const char *key;
+    json_t *object, *item;
+
+    for (length = strcspn(text, "\n");
+         text_is_blank(text, length) && text[length] != '\0';
+         length = strcspn(text, "\n"))
+        text += length + 1;
+    object = json_parse(text, length, NULL);
+    json_object_foreach(object, key, item)
+    {
+        (void)item;
+        add_column(input, key);
+    }
+    json_decref(object);
+}
+
+int each_input_read(struct each_input *input, const struct each_source *source,
+                    struct err *err)
+{
+    *input = (struct each_input){
+        .path = source->path,
+        .format = find_format(source),
+        .has_nuls = source->has_nuls,
+    };
+    if (read_text(input, source, err) != 0)
+        return -1;
+    if (input->format == EACH_CSV || input->format == EACH_TSV)
+        return read_header(input, err);
+    if (input->format == EACH_JSONL)
+        read_keys(input);
+    return 0;
+}
+
+void each_input_clear(struct each_input *input)
+{
+    for (size_t i = 0; i < input->column_count; i++)
+        free(input->columns[i]);
+    free(input->columns);
+    buf_clear(&input->text);
+    *input = (struct each_input){.path = NULL};
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_CLI_EACH_INPUT_H
+#define SMTUNE_CLI_EACH_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/* What LINES of `smtune each` has, before its lines are looked at. */
+
+enum each_format { EACH_LINES, EACH_CSV, EACH_TSV, EACH_JSONL };
+
+extern const char *const each_format_names[]; /* NULL-ended */
+
+struct each_source {
+    const char *path;   /* a file, a pattern of files, or "-" */
+    const char *format; /* of each_format_names; NULL: by the file's name */
+    bool has_nuls;      /* a NUL ends a line, not a line feed */
+};
+
+struct each_input {
+    const char *path; /* the source's */
+    enum each_format format;
+    bool has_nuls;
+    struct buf text;
+    char **columns; /* [column_count] the names of a table's */
+    size_t column_count;
+};
+
+/*
+ * Reads all of it. A pattern has the paths that match as its lines, in the
+ * order of their bytes. ERR_NOT_FOUND: there is no such file, or none that
+ * matches; ERR_FILE: it has no sound header. The caller clears *input in every
+ * case.
+ */
+int each_input_read(struct each_input *input, const struct each_source *source,
+                    struct err *err);
+void each_input_clear(struct each_input *input);
+
+/* Whether there is nothing but blanks and ends of lines. */
+bool each_input_is_empty(const struct each_input *input);
+/* Whether its lines have columns. */
+bool each_input_is_table(const struct each_input *input);
+/* ERR_FILE with the number of the line, and why it is none. Always -1. */
+int each_input_refuse(const struct each_input *input, size_t line,
+                      const char *why, struct err *err);
+
+#endif

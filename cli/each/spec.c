@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The workflow that stands for a command and its lines. Everything that makes
+ * the run another one is in it: the command, the digest of the lines, the
+ * folder. Limits are in it, too, but not in the name, since a run may continue
+ * with others.
+ */
+#include "cli/each/spec.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/conf/diag.h"
+#include "base/conf/json.h"
+#include "base/digest.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/drive/foreground.h"
+#include "cli/each/command.h"
+#include "cli/each/lines.h"
+#include "cli/term/output.h"
+#include "orchestrator/job/file_print.h"
+
+#define STEP "each"
+
+enum { DIGITS = 8, PROGRAM_BYTES = 40, LINES_DIGITS = 16 };
+
+/* ---- names ---- */
+
+/* The program's name, made fit for a name, or the step's. */
+static void add_program(const struct each_command *command, struct buf *out)
+{
+    const char *word = json_string_value(json_array_get(command->words, 0));
+    const char *template = strstr(word, "${{");
+    size_t length = strcspn(word, " \t\n");
+    size_t start = length;
+
+    while (start > 0 && word[start - 1] != '/')
+        start--;
+    while (start < length && !isalnum((unsigned char)word[start]))
+        start++;
+    if (start == length || (template != NULL && template <word + length))
+        length = 0;
+    if (length > start + PROGRAM_BYTES)
+        length = start + PROGRAM_BYTES;
+    if (length == 0)
+        buf_add_string(out, STEP);
+    for (size_t i = start; i < length; i++)
+        buf_add_char(out, isalnum((unsigned char)word[i]) ||
+                                  strchr("_.-", word[i]) != NULL
+                              ? word[i]
+                              : '_');
+}
+
+char *each_spec_name(const struct each_order *order)
+{
+    struct digest *digest = digest_create();
+    struct buf name = BUF_INIT;
+    char hex[DIGEST_HEX_SIZE];
+
+    digest_add_number(digest, order->command->is_shell);
+    for (size_t i = 0; i < json_array_size(order->command->words); i++)
+        digest_add_text(digest, json_string_value(
+                                    json_array_get(order->command->words, i)));
+    digest_add_text(digest, order->lines->digest);
+    digest_add_text(digest, order->folder);
+    digest_hex(digest, hex);
+    digest_destroy(digest);
+    add_program(order->command, &name);
+    buf_printf(&name, "-%.*s", DIGITS, hex);
+    return buf_take(&name);
+}
+
+char *each_spec_lines_path(const struct each_order *order,
+                           const char *run_directory)
+{
+    return mem_printf("%s/lines-%.*s.jsonl", run_directory, LINES_DIGITS,
+                      order->lines->digest);
+}
+
+/* ---- the text ---- */
+
+/* A number where it is one: what the schema makes of it is its matter. */
+static json_t *scalar_json(const char *text)
+{
+    struct conf_doc *doc = conf_parse(text, strlen(text), NULL);
+    json_t *json = doc != NULL ? conf_to_json(conf_root(doc)) : NULL;
+
+    conf_destroy(doc);
+    return json != NULL ? json : json_from_text(text);
+}
+
+static json_t *resources_json(const struct each_order *order)
+{
+    json_t *resources = json_object();
+
+    if (order->cpus > 0)
+        json_object_set_new(resources, "cpus", json_integer(order->cpus));
+    if (order->gpus != NULL)
+        json_object_set_new(resources, "gpus", scalar_json(order->gpus));
+    if (order->memory != NULL)
+        json_object_set_new(resources, "memory", scalar_json(order->memory));
+    if (order->timeout_ms > 0) {
+        char *time = mem_printf("%lldms", (long long)order->timeout_ms);
+
+        json_object_set_new(resources, "time", json_from_text(time));
+        free(time);
+    }
+    if (json_object_size(resources) > 0)
+        return resources;
+    json_decref(resources);
+    return NULL;
+}
+
+static json_t *plain_json(const char *text)
+{
+    struct buf plain = BUF_INIT;
+    json_t *json;
+
+    each_command_add_plain(text, strlen(text), &plain);
+    json = json_from_text(buf_text(&plain));
+    buf_clear(&plain);
+    return json;
+}
+
+static json_t *step_json(const struct each_order *order, const char *lines_path)
+{
+    const struct each_command *command = order->command;
+    json_t *words =
+        command->is_shell ? json_array_get(command->words, 0) : command->words;
+
+    return json_pack(
+        "{s{s{so}} sO so so* so* sb}", "matrix", EACH_AXIS, "lines",
+        json_from_text(lines_path), command->is_shell ? "shell" : "command",
+        words, "workdir", plain_json(order->folder), "resources",
+        resources_json(order), "retry",
+        order->retries > 0
+            ? json_pack("[{s[ssss] sI}]", "match", "exit", "signal", "timeout",
+                        "oom", "max", (json_int_t)order->retries)
+            : NULL,
+        "fail_fast", (int)order->fails_fast);
+}
+
+void each_spec_print(const struct each_order *order, const char *lines_path,
+                     struct buf *out)
+{
+    char *name = each_spec_name(order);
+    json_t *file = json_pack("{si ss}", "version", 1, "name", name);
+
+    if (order->executor != NULL)
+        json_object_set_new(file, "executor", json_from_text(order->executor));
+    if (order->jobs > 0)
+        json_object_set_new(file, "parallel", json_integer(order->jobs));
+    json_object_set_new(file, "steps",
+                        json_pack("{so}", STEP, step_json(order, lines_path)));
+    buf_add_string(out, "# Made by smtune each.\n");
+    file_print_yaml(file, out);
+    json_decref(file);
+    free(name);
+}
+
+/* ---- checked ---- */
+
+int each_spec_parse(const struct cli *cli, const struct each_order *order,
+                    const char *lines_path, const struct spec *before,
+                    struct spec *spec, struct err *err)
+{
+    size_t count = before != NULL ? before->experiment->assignment_count : 0;
+    const char **words =
+        mem_array(count + order->set_count + 1, sizeof(char *));
+    struct diags *diags = diags_create("smtune each");
+    struct buf text = BUF_INIT;
+    struct experiment_source source = {
+        .path = "",
+        .assignments = words,
+        .assignment_count = count + order->set_count,
+        .config = before == NULL ? cli->config : NULL,
+    };
+    int result;
+
+    each_spec_print(order, lines_path, &text);
+    for (size_t i = 0; i < count; i++)
+        words[i] = before->experiment->assignments[i];
+    for (size_t i = 0; i < order->set_count; i++)
+        words[count + i] = order->set[i];
+    source.text = buf_text(&text);
+    source.length = text.length;
+    result = spec_parse(spec, &source, diags, err);
+    if (result != 0)
+        result = foreground_print_diags(cli, diags);
+    diags_destroy(diags);
+    buf_clear(&text);
+    free(words);
+    return result;
+}
