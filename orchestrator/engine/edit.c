@@ -34,8 +34,8 @@ static int read_file(const struct engine *engine, const json_t *request,
     size_t count = json_array_size(list);
     const char **words = mem_array(count, sizeof(*words));
     const struct spec now = {engine->run->experiment, engine->run->workflow};
-    const struct run_edit_order order = {text_of(request, "path"), words,
-                                         count};
+    const struct run_edit_order order = {
+        .path = text_of(request, "path"), .set = words, .set_count = count};
     struct diags *diags = diags_create(order.path);
     int result = 0;
 
