@@ -14,8 +14,9 @@
  * That a job is to end is in the record first (run/cancel_jobs.h), so an engine
  * that takes up the run gives it the same wish. A live one ends as its executor
  * reports it; the others end here, once a turn. Where the end of an attempt is
- * known but not in the record yet, the job is over with it: it would else start
- * again by a retry rule.
+ * known but not in the record yet, the job is over with it, and is cancelled if
+ * it would else start again (settle.c). One that has failed by itself before it
+ * was told to end has failed.
  */
 
 /* It has no attempt under way. */

@@ -73,6 +73,7 @@ void engine_cancel_live(struct engine *engine, enum job_wish wish,
         LOG(engine->log, LOG_EXECUTOR, LOG_DEBUG, job->number,
             "cancel attempt=%" PRId64 " mode=%s", job->attempt_number,
             mode == CANCEL_KILL ? "kill" : "term");
+        job->is_told_to_end = true;
         executor_cancel(job->executor, job->attempt, mode);
     }
 }

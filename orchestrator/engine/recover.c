@@ -54,8 +54,10 @@ static int reattach(struct taking_up *taking_up, struct job *job)
                                                 engine->reported, job->from);
         engine_reserve_metrics(engine, job);
         engine_track_live(engine, job);
-        if (job->wish != WISH_NONE)
+        if (job->wish != WISH_NONE) {
+            job->is_told_to_end = true;
             executor_cancel(job->executor, job->attempt, CANCEL_TERM);
+        }
     } else if (result == 1) {
         if (job->wish != WISH_GIVE_UP && job->wish != WISH_CANCEL)
             job->wish = WISH_INTERRUPT;

@@ -111,6 +111,28 @@ static void note_bound(struct job *job, enum retry_free free_start)
     buf_clear(&text);
 }
 
+/* The wish that it ends came too late: its attempt had failed by itself before
+ * it was told to end, and nothing starts it again. */
+static bool has_failed_before(const struct job *job, enum retry_free free_start,
+                              enum link_verdict verdict, const struct buf *log)
+{
+    const struct job_spec *spec = job->spec;
+    const struct retry_evidence evidence = {&job->end, buf_text(log),
+                                            log->length};
+    int index;
+
+    if (job->wish != WISH_CANCEL || job->is_told_to_end ||
+        job_judge_end(&job->end, WISH_NONE, free_start) != EVENT_FAILED ||
+        verdict == LINK_FOLLOWS)
+        return false;
+    if (verdict == LINK_DENIED || free_start == FREE_DISPLACED)
+        return verdict == LINK_DENIED;
+    index = retry_match(spec, &evidence);
+    return index < 0 ||
+           job->retries_used[index] >=
+               retry_rule_at(spec->retries, spec->retry_count, index)->max;
+}
+
 /* What is printed of a start that spends no retry. */
 static void note_again(struct job *job, enum job_event event)
 {
@@ -133,13 +155,16 @@ static enum job_event decide(struct engine *engine, struct job *job,
 {
     const struct link_end end = {&job->end, job->resources.time_ms, checkpoint};
     enum retry_free free_start = retry_free_start(&job->end, &job->free_starts);
-    enum job_event event = job_judge_end(&job->end, job->wish, free_start);
     enum link_verdict verdict = LINK_NONE;
     char why[LINKS_TEXT_MAX] = "";
+    enum job_event event;
 
     job->retry_rule = -1;
     if (job->link_rule != NULL)
         verdict = links_end(&job->links, job->link_rule, &end, why);
+    if (has_failed_before(job, free_start, verdict, log))
+        job->wish = WISH_NONE;
+    event = job_judge_end(&job->end, job->wish, free_start);
     if (event == EVENT_CANCELLED && job->wish == WISH_NONE)
         return schedule_retry(engine, job, log) ? EVENT_RETRY : EVENT_CANCELLED;
     if (event != EVENT_FAILED)
@@ -316,7 +341,7 @@ static void forget_attempt(struct job *job)
     job->metric_files = NULL;
     job->attempt = 0;
     job->handle[0] = job->node[0] = '\0';
-    job->has_ended = job->is_adopted = false;
+    job->has_ended = job->is_adopted = job->is_told_to_end = false;
     job->has_lost_checkpoint = false;
     job->overrun_ms = job->first_ms = job->value_count = 0;
     job->has_begun = false;
@@ -329,7 +354,8 @@ void engine_release_settled(struct engine *engine)
 
     while ((job = TAILQ_FIRST(&engine->queues.settled)) != NULL) {
         bool is_cancelled =
-            job->wish == WISH_CANCEL && !job_is_final(job->state);
+            job->wish == WISH_CANCEL &&
+            (job->state == JOB_WAITING || job->state == JOB_READY);
 
         TAILQ_REMOVE(&engine->queues.settled, job, link);
         if (job->state != JOB_READY || job->again[0] != '\0')

@@ -87,7 +87,7 @@ struct job {
     bool begins_at_zero;           /* its steps: the first one is 0 */
     bool is_scheduled;             /* its schedule is told of it */
     bool is_given_up;              /* by its schedule */
-    bool is_told_to_end;           /* for that */
+    bool is_told_to_end;           /* its attempt, for whatever reason */
     bool has_lost_checkpoint;
     bool was_cancelled;  /* its last attempt, by smtune */
     int64_t first_ms;    /* when its attempt's first value was read; 0: none */

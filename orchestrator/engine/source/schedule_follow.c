@@ -107,6 +107,7 @@ static void decide(struct engine *engine, struct job *job)
 static void end_overrun(struct job *job)
 {
     job->wish = WISH_PAUSE;
+    job->is_told_to_end = true;
     executor_cancel(job->executor, job->attempt, CANCEL_TERM);
 }
 

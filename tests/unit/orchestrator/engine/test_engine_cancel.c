@@ -16,8 +16,8 @@
     "         resources: {cpus: 0},\n"                                         \
     "         retry: [{match: ['exit:75'], max: 1, delay: 1h}]}\n"
 
-/* The attempt has ended, and its output has not been read to the end. */
-static void end_unread(struct bench *bench, int64_t number)
+/* The attempt has exited, and its output has not been read to the end. */
+static void end_unread(struct bench *bench, int64_t number, int exit_code)
 {
     struct job *job = live_trial(bench, number);
     char *directory = workspace_attempt_directory(bench->engine->workspaces,
@@ -26,7 +26,7 @@ static void end_unread(struct bench *bench, int64_t number)
     put(directory, ".", "log", "the last line");
     job->end = (struct attempt_exit){.attempt = job->attempt,
                                      .cause = CAUSE_EXIT,
-                                     .exit_code = 75,
+                                     .exit_code = exit_code,
                                      .started_ms = clock_wall_ms(),
                                      .ended_ms = clock_wall_ms() + 5};
     job->has_ended = true;
@@ -82,14 +82,34 @@ static void test_engine_cancel__of_a_step_while_an_end_is_read(void **state)
 
     engine->parallel = 8;
     must_start(&bench);
-    end_unread(&bench, 1);
+    end_unread(&bench, 1, 75);
     must_end(&bench, 2, CAUSE_SIGNAL, "");
     assert_true(engine_commit_now(engine));
     must_cancel(&bench, "3 term, ");
     read_all(&bench);
-    must_end(&bench, 3, CAUSE_CANCELLED, "");
+    must_end(&bench, 3, CAUSE_SIGNAL, ""); /* as it was told */
     must_commit(&bench);
     must_be_recorded(&bench, "cancelled failed cancelled ");
+    end_bench(&bench);
+}
+
+/* Nobody has told them to end. */
+static void test_engine_cancel__what_fails_in_the_same_turn_has_failed(
+    void **state)
+{
+    BENCH(bench, *state, COPIES);
+    struct engine *engine = bench.engine;
+
+    engine->parallel = 8;
+    must_start(&bench);
+    end_unread(&bench, 1, 1);
+    must_end(&bench, 2, CAUSE_SIGNAL, "");
+    must_end(&bench, 3, CAUSE_SIGNAL, "");
+    assert_true(engine_commit_now(engine));
+    read_all(&bench);
+    must_commit(&bench);
+    must_cancel(&bench, "");
+    must_be_recorded(&bench, "failed failed failed ");
     end_bench(&bench);
 }
 
@@ -98,12 +118,14 @@ static void test_engine_cancel__of_a_user_while_an_end_is_read(void **state)
     BENCH(bench, *state, TEST_SEARCH);
 
     must_start(&bench);
-    end_unread(&bench, 1);
+    end_unread(&bench, 1, 75);
+    end_unread(&bench, 2, 1);
     cancel_by_user(&bench, 1);
+    cancel_by_user(&bench, 2);
     must_cancel(&bench, ""); /* there is nothing to end */
     read_all(&bench);
     must_commit(&bench);
-    must_be_recorded(&bench, "cancelled running ");
+    must_be_recorded(&bench, "cancelled failed ");
     end_bench(&bench);
 }
 
@@ -132,6 +154,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORE_TEST(test_engine_cancel__a_retry_of_the_same_turn),
         STORE_TEST(test_engine_cancel__of_a_step_while_an_end_is_read),
+        STORE_TEST(test_engine_cancel__what_fails_in_the_same_turn_has_failed),
         STORE_TEST(test_engine_cancel__of_a_user_while_an_end_is_read),
         STORE_TEST(test_engine_cancel__of_a_user_after_that_of_the_step),
     };
