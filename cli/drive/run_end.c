@@ -127,7 +127,7 @@ static int keep_recorded(void *user, const struct run_row *row)
         .succeeded = row->succeeded,
         .failed = row->failed,
         .stopped = row->stopped,
-        .cancelled = row->other - row->stopped,
+        .cancelled = row->cancelled,
         .nonfinite = row->nonfinite,
         .infeasible = row->infeasible,
     };

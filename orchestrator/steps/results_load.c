@@ -14,7 +14,19 @@ struct loading {
                             time, before the step was put back */
 };
 
-/* A copy that fails in one of its rounds has no other after it. */
+/* A copy that repeats has a job for each round, and none after one that fails
+ * or is cancelled. */
+static int64_t count_succeeded(const struct step *step,
+                               const struct step_row *row)
+{
+    int64_t cancelled = row->jobs - row->succeeded - row->failed -
+                        row->running - row->pending - row->skipped;
+
+    if (step->repeat.max == 0 || row->copies < 0)
+        return row->succeeded;
+    return row->copies - row->failed - cancelled - row->skipped;
+}
+
 static int on_step(void *user, const struct step_row *row)
 {
     const struct loading *loading = user;
@@ -26,10 +38,9 @@ static int on_step(void *user, const struct step_row *row)
     loading->first_jobs[step] = row->first_job;
     if (row->copies >= 0)
         results_begin(loading->results, step, row->copies);
-    results_set_state(
-        loading->results, step, state,
-        row->copies >= 0 ? row->copies - row->failed - row->skipped : 0,
-        row->failed);
+    results_set_state(loading->results, step, state,
+                      count_succeeded(&loading->workflow->steps[step], row),
+                      row->failed);
     return 0;
 }
 

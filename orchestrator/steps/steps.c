@@ -386,6 +386,9 @@ char *steps_failure(const struct steps *steps, size_t step)
     struct flow_counts counts;
 
     flow_count(steps->flow, step, &counts);
+    if (counts.copies > 1 && counts.failed == 0) /* too few were to run */
+        return mem_printf("only %" PRId64 " of %" PRId64 " copies succeeded",
+                          counts.succeeded, counts.copies);
     if (counts.copies > 1 && counts.failed == counts.cancelled)
         return mem_printf("%" PRId64 " of %" PRId64 " copies %s cancelled",
                           counts.cancelled, counts.copies,

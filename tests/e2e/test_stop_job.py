@@ -97,6 +97,48 @@ def test_a_step_without_a_failed_copy_was_cancelled(smtune, write):
     proved(smtune, "flow")
 
 
+def test_outputs_of_the_workflow_count_what_succeeded(smtune, write):
+    """By the record, in which a cancelled copy has not failed."""
+    path = write("w.yaml", """\
+        version: 1
+        name: flow
+        parallel: 2
+        steps:
+          many:
+            matrix: {i: [1, 2]}
+            shell: |
+              touch on.$SMTUNE_JOB
+              while [ ! -e go ]; do sleep 0.02; done
+            success_if: 1
+          then: {needs: many,
+                 shell: "echo ${{ many.succeeded }} ${{ many.failed }} >counts"}
+        outputs: {good: many.succeeded, bad: many.failed}
+        """)
+    engine = smtune.start("run", path, "-o", "json")
+    on(smtune, 1, 2)
+    smtune.ok("stop", "flow", "--job", "many[0]")
+    go(smtune)
+    said, err = engine.communicate(timeout=60)
+    assert engine.returncode == 0, err
+    assert json.loads(said)["outputs"] == {"good": 1, "bad": 0}
+    assert (smtune.directory / "counts").read_text() == "1 0\n"
+    proved(smtune, "flow")
+
+
+def test_a_step_of_which_too_few_were_to_run(smtune, write):
+    """No copy has failed, and none was cancelled."""
+    assert smtune("run", write("w.yaml", """\
+        version: 1
+        name: flow
+        steps:
+          many: {matrix: {i: [1, 2, 3]}, if: i < 2, command: "true",
+                 success_if: 2}
+        """)).returncode == 1
+    step, = smtune.json("status", "flow")["steps"]
+    assert step["reason"] == "only 1 of 3 copies succeeded"
+    proved(smtune, "flow")
+
+
 @pytest.mark.parametrize("keys", [{"search": "auto"}, {"search": "tpe"}])
 def test_the_search_goes_on_without_it(smtune, experiment, keys):
     engine = smtune.start("run", experiment(HOLD, trials=6, parallel=2, **keys))
