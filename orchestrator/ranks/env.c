@@ -78,8 +78,17 @@ static int find_gpus(struct gpu gpus[GPUS_MAX])
                                  : gpus_find("", NULL, gpus));
 }
 
-/* LOCAL_RANK is one of the GPUs that are seen: the rank is alone with its. Of
- * MIG devices it could use none but the first. */
+static bool has_mig(const struct gpu *gpus, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (gpu_is_mig(&gpus[i]))
+            return true;
+    }
+    return false;
+}
+
+/* LOCAL_RANK is one of the GPUs that are seen: the rank is alone with its.
+ * Where a MIG device is among them, it could use none but the first. */
 static void set_gpus(struct env_list *env, const struct rank_meeting *meeting,
                      int rank)
 {
@@ -89,7 +98,7 @@ static void set_gpus(struct env_list *env, const struct rank_meeting *meeting,
     int count = find_gpus(gpus);
     int first, end;
 
-    if (count == 0 || !(meeting->split_gpus || gpu_is_mig(&gpus[0])))
+    if (count == 0 || !(meeting->split_gpus || has_mig(gpus, count)))
         return;
     env_list_set(env, "LOCAL_RANK", "0");
     env_list_set(env, "LOCAL_WORLD_SIZE", "1");

@@ -34,8 +34,8 @@ int rank_meeting_arrange(struct rank_meeting *meeting, int tasks,
 /*
  * For the rank that is meeting->first + index: sets RANK, WORLD_SIZE,
  * LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT; OMP_NUM_THREADS
- * where it is not set. Where it shall see its share of the GPUs alone, or they
- * are MIG devices, and there are any, CUDA_VISIBLE_DEVICES names that,
+ * where it is not set. Where it shall see its share of the GPUs alone, or one
+ * of them is a MIG device, and there are any, CUDA_VISIBLE_DEVICES names that,
  * LOCAL_RANK is 0 and LOCAL_WORLD_SIZE 1. Only rank 0 reports metrics:
  * SMTUNE_METRICS, where set, is /dev/null for the others. Over several machines
  * SM_HOSTS and SM_CURRENT_HOST, where they know of one, tell of all of them.

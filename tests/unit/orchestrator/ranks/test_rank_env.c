@@ -82,6 +82,7 @@ static void test_rank_env__local_rank_is_a_gpu_that_is_seen(void **state)
         /* of both a process would use the first one */
         {"MIG-a,MIG-b", "MIG-b", "0", "1", false},
         {"MIG-GPU-a/1/0,MIG-GPU-a/2/0", "MIG-GPU-a/2/0", "0", "1", false},
+        {"0,MIG-b", "MIG-b", "0", "1", false},
     };
 
     (void)state;
