@@ -75,14 +75,17 @@ bool process_read(pid_t pid, struct process *process)
 
     if (fd < 0)
         return false;
-    errno = ESRCH;
     length = read(fd, text, sizeof(text) - 1);
     close(fd);
-    if (length <= 0)
-        return false;
-    text[length] = '\0';
-    process->pid = pid;
-    return parse_stat(text, process);
+    if (length > 0) {
+        text[length] = '\0';
+        process->pid = pid;
+        if (parse_stat(text, process))
+            return true;
+    }
+    if (length >= 0)
+        errno = ESRCH;
+    return false;
 }
 
 bool process_lives(int64_t pid, uint64_t start)

@@ -36,7 +36,8 @@ void process_table_hand_down(struct process_table *table);
 void process_table_clear(struct process_table *table);
 
 /* One process; false when there is none, or when that cannot be seen now: then
- * errno is neither ENOENT nor ESRCH. */
+ * errno is neither ENOENT nor ESRCH. Where it is read, errno stays as it was: a
+ * child that runs beside its parent shares it (shim/spawn.c). */
 bool process_read(pid_t pid, struct process *process);
 
 /* Whether exactly this process lives, or that cannot be seen for now. */

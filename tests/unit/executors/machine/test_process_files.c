@@ -147,6 +147,7 @@ static void test_process__is_none_where_little_is_said_of_it(void **state)
     static const char *const texts[] = {"", "1", "1 (a b", "1 (a)",
                                         "1 (a) S 1 2 3 4 5 6 7 8 9"};
     struct process process;
+    char folder[32];
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
@@ -156,6 +157,10 @@ static void test_process__is_none_where_little_is_said_of_it(void **state)
     }
     assert_false(process_read(NOBODY + 1, &process));
     assert_int_equal(errno, ENOENT);
+    snprintf(folder, sizeof(folder), "%d", NOBODY + 2);
+    put_unreadable(folder, "stat");
+    assert_false(process_read(NOBODY + 2, &process));
+    assert_int_equal(errno, EISDIR);
     proc.open = EMFILE;
     assert_false(process_read(NOBODY, &process));
     assert_int_equal(errno, EMFILE);

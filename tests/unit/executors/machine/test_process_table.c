@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -54,7 +55,9 @@ static void test_process__is_read_whatever_its_name(void **state)
     pid_t pid = start_child();
 
     (void)state;
+    errno = EAGAIN;
     assert_true(process_read(getpid(), &self));
+    assert_int_equal(errno, EAGAIN);
     assert_true(process_read(pid, &child));
     assert_int_equal(child.parent, getpid());
     assert_int_equal(child.session, pid);
