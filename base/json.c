@@ -3,8 +3,7 @@
  * Additions to jansson, for text that people read and text from outside.
  *
  * jansson prints 0.1 as 0.10000000000000001, so printing is done here, with the
- * shortest number that reads back as the same one, and with every character
- * escaped that a terminal would obey. Its parser recurses up to
+ * shortest number that reads back as the same one. Its parser recurses up to
  * 2048 levels, too many for some stacks. So the depth of a text is counted
  * before jansson parses it. Its strings must be UTF-8: other bytes are escaped
  * instead of refused, because logs and file names contain them.
@@ -136,31 +135,6 @@ static int add_bytes(const char *bytes, size_t length, void *out)
     return 0;
 }
 
-/* jansson escapes the control characters of ASCII alone. The others would reach
- * a terminal as they are, and for a program both are the same. All of them are
- * below U+10000. */
-static void print_string(const json_t *string, struct buf *out)
-{
-    struct buf text = BUF_INIT;
-    size_t plain = 0;
-
-    json_dump_callback(string, add_bytes, &text,
-                       JSON_ENCODE_ANY | JSON_COMPACT);
-    for (size_t at = 0; at < text.length;) {
-        uint32_t rune = 0;
-        size_t bytes = text_next_rune(text.data + at, text.length - at, &rune);
-
-        if (text_is_control(rune)) {
-            buf_add(out, text.data + plain, at - plain);
-            buf_printf(out, "\\u%04X", (unsigned)rune);
-            plain = at + bytes;
-        }
-        at += bytes;
-    }
-    buf_add(out, buf_text(&text) + plain, text.length - plain);
-    buf_clear(&text);
-}
-
 static void print(const json_t *json, int indent, struct buf *out);
 
 static void print_array(const json_t *array, int indent, struct buf *out)
@@ -218,8 +192,6 @@ static void print(const json_t *json, int indent, struct buf *out)
         print_real(json_real_value(json), out);
         return;
     case JSON_STRING:
-        print_string(json, out);
-        return;
     case JSON_INTEGER:
     case JSON_TRUE:
     case JSON_FALSE:
@@ -240,6 +212,47 @@ void json_print_pretty(const json_t *json, struct buf *out)
 {
     print(json, 0, out);
     buf_add_char(out, '\n');
+}
+
+/* jansson escapes the control characters of ASCII alone, but for DEL, so those
+ * that are left are of the layout. The others are all below U+10000. */
+static void add_shown(const struct buf *text, struct buf *out)
+{
+    size_t plain = 0;
+
+    for (size_t at = 0; at < text->length;) {
+        uint32_t rune = 0;
+        size_t bytes = 1;
+
+        if ((unsigned char)text->data[at] >= 0x7f)
+            bytes = text_next_rune(text->data + at, text->length - at, &rune);
+        bytes += bytes == 0;
+        if (rune > 0 && text_is_control(rune)) {
+            buf_add(out, text->data + plain, at - plain);
+            buf_printf(out, "\\u%04X", (unsigned)rune);
+            plain = at + bytes;
+        }
+        at += bytes;
+    }
+    buf_add(out, buf_text(text) + plain, text->length - plain);
+}
+
+void json_show(const json_t *json, struct buf *out)
+{
+    struct buf text = BUF_INIT;
+
+    json_print(json, &text);
+    add_shown(&text, out);
+    buf_clear(&text);
+}
+
+void json_show_pretty(const json_t *json, struct buf *out)
+{
+    struct buf text = BUF_INIT;
+
+    json_print_pretty(json, &text);
+    add_shown(&text, out);
+    buf_clear(&text);
 }
 
 /* jansson's own limit of 2048 is compiled in, and its parser recurses. */

@@ -32,11 +32,16 @@ json_t *json_from_text(const char *text); /* NULL gives null */
 json_t *json_int_unless(int64_t integer, int64_t none);
 json_t *json_text_unless_empty(const char *text);
 
-/* Appends one compact line without a newline; key order is kept. What a
- * terminal would obey is escaped, so both lines and text may go to one. */
+/* Appends one compact line without a newline; key order is kept. The record,
+ * keys of the cache and comparisons with both need the same text of every
+ * version of smtune. */
 void json_print(const json_t *json, struct buf *out);
 /* Appends indented text with a final newline. */
 void json_print_pretty(const json_t *json, struct buf *out);
+/* The same two for standard output: what a terminal would obey is escaped, and
+ * the JSON is the same. */
+void json_show(const json_t *json, struct buf *out);
+void json_show_pretty(const json_t *json, struct buf *out);
 
 /* Parses one JSON text (at most 1 MiB, depth 64); NULL with line and column. */
 json_t *json_parse(const char *text, size_t length, struct err *err);

@@ -70,7 +70,7 @@ static void print_error_json(const struct err *err)
         json_object_set_new(json, "column", json_integer(err->column));
     json_object_set_new(json, "status",
                         json_integer(err_exit_status(err->kind)));
-    json_print(json, &text);
+    json_show(json, &text);
     json_decref(json);
     fprintf(stderr, "%s\n", buf_text(&text));
     buf_clear(&text);

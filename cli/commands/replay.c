@@ -61,7 +61,7 @@ static void print_json(const struct run_view *view, const struct proof *proofs)
         json_object_set_new(json, parts[i].difference,
                             difference_json(&proofs[i]));
     }
-    json_print(json, &text);
+    json_show(json, &text);
     printf("%s\n", buf_text(&text));
     json_decref(json);
     buf_clear(&text);

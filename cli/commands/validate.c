@@ -180,7 +180,7 @@ static int show(struct report *report, const struct finding *finding,
         return 0;
     case OUTPUT_JSONL:
         json = finding_json(finding);
-        json_print(json, &line);
+        json_show(json, &line);
         json_decref(json);
         puts(buf_text(&line));
         buf_clear(&line);

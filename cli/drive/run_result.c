@@ -138,7 +138,7 @@ int run_result_print(const struct run_end *end, struct err *err)
         (json_int_t)tally->nonfinite, "failed", (json_int_t)tally->failed,
         "stopped", (json_int_t)tally->stopped, "cancelled",
         (json_int_t)tally->cancelled, one ? "best" : "front", found);
-    json_print(json, &text);
+    json_show(json, &text);
     printf("%s\n", buf_text(&text));
     json_decref(json);
     buf_clear(&text);

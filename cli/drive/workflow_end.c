@@ -382,7 +382,7 @@ static int print_json(const struct ending *ending)
                      "state", row->state, "reason",
                      json_from_text(row->reason != NULL ? row->reason : ""),
                      "steps", steps, "outputs", ending->outputs);
-    json_print(json, &text);
+    json_show(json, &text);
     printf("%s\n", buf_text(&text));
     json_decref(json);
     buf_clear(&text);

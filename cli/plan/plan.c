@@ -232,7 +232,7 @@ static int print_json(const struct experiment *experiment,
         plan_brackets_json(dry_run), "volume", "fraction", volume->fraction,
         "exact", (int)volume->exact, "first", first, "container", container,
         "conda", plan_conda_json(&experiment->task));
-    json_print_pretty(json, &text);
+    json_show_pretty(json, &text);
     fputs(buf_text(&text), stdout);
     json_decref(json);
     buf_clear(&text);

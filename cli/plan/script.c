@@ -251,7 +251,7 @@ static void finish(struct scripts *scripts)
     struct buf text = BUF_INIT;
 
     if (scripts->json != NULL) {
-        json_print_pretty(scripts->json, &text);
+        json_show_pretty(scripts->json, &text);
         fputs(buf_text(&text), stdout);
         json_decref(scripts->json);
     }

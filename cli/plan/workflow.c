@@ -261,7 +261,7 @@ static void print_json(const struct workflow *workflow,
     struct buf text = BUF_INIT;
 
     shown_json(mask, json);
-    json_print_pretty(json, &text);
+    json_show_pretty(json, &text);
     fputs(buf_text(&text), stdout);
     json_decref(json);
     buf_clear(&text);

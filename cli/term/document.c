@@ -159,9 +159,9 @@ int document_finish(struct document *document, struct err *err)
     if (document->json == NULL)
         return 0;
     if (document->cli->output == OUTPUT_JSON) {
-        json_print_pretty(document->json, &text);
+        json_show_pretty(document->json, &text);
     } else {
-        json_print(document->json, &text);
+        json_show(document->json, &text);
         buf_add_char(&text, '\n');
     }
     if (fputs(buf_text(&text), stdout) < 0)

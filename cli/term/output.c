@@ -103,7 +103,7 @@ static void json_row(struct output *output, const struct value *cells)
     json_t *row = output_to_json(output->columns, cells, output->count);
 
     buf_add_string(&output->text, output->rows > 0 ? ",\n" : "[\n");
-    json_print(row, &output->text);
+    json_show(row, &output->text);
     json_decref(row);
 }
 
@@ -116,7 +116,7 @@ static void jsonl_row(struct output *output, const struct value *cells)
 {
     json_t *row = output_to_json(output->columns, cells, output->count);
 
-    json_print(row, &output->text);
+    json_show(row, &output->text);
     buf_add_char(&output->text, '\n');
     json_decref(row);
 }
@@ -306,7 +306,7 @@ void output_json(json_t *json)
 {
     struct buf text = BUF_INIT;
 
-    json_print_pretty(json, &text);
+    json_show_pretty(json, &text);
     fputs(buf_text(&text), stdout);
     buf_clear(&text);
     json_decref(json);
@@ -329,7 +329,7 @@ int output_object(const struct cli *cli, const struct table_column *columns,
     }
     if (cli->output == OUTPUT_JSON) {
         object = output_to_json(columns, cells, count);
-        json_print_pretty(object, &text);
+        json_show_pretty(object, &text);
         json_decref(object);
     } else {
         print_object(cli, columns, cells, count, &text);

@@ -168,7 +168,7 @@ static void print_params(const struct printing *printing,
     json_t *params = setting_json(printing->experiment->space, point);
     struct buf json = BUF_INIT, words = BUF_INIT;
 
-    json_print(params, &json);
+    json_show(params, &json);
     shell_add_word(buf_text(&json), &words);
     buf_add_string(&words, " >");
     shell_add_word(path, &words);

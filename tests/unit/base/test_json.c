@@ -66,8 +66,9 @@ static void test_json__escapes_bytes_that_are_not_utf8(void **state)
     assert_prints(json_from_text("a\xff\xc3"), "\"a\\\\xff\\\\xc3\"");
 }
 
-/* In a key, too, and the same text for who reads it. */
-static void test_json__escapes_what_a_terminal_would_obey(void **state)
+/* In a key, too, and the same text for who reads it. The record has it as it
+ * is, as smtune has always printed it. */
+static void test_json__shows_escaped_what_a_terminal_would_obey(void **state)
 {
     static const char text[] = "a\033\x7f\xc2\x9b\xe2\x80\xae\xd8\x9c\xc3\xa9"
                                "\xf0\x9f\x98\x80";
@@ -77,6 +78,13 @@ static void test_json__escapes_what_a_terminal_would_obey(void **state)
     (void)state;
     json_object_set_new(json, text, json_from_text(text));
     json_print(json, &out);
+    assert_string_equal(buf_text(&out),
+                        "{\"a\\u001B\x7f\xc2\x9b\xe2\x80\xae\xd8\x9c\xc3\xa9"
+                        "\xf0\x9f\x98\x80\":"
+                        "\"a\\u001B\x7f\xc2\x9b\xe2\x80\xae\xd8\x9c\xc3\xa9"
+                        "\xf0\x9f\x98\x80\"}");
+    buf_truncate(&out, 0);
+    json_show(json, &out);
     assert_string_equal(
         buf_text(&out),
         "{\"a\\u001B\\u007F\\u009B\\u202E\\u061C\xc3\xa9\xf0\x9f\x98\x80\":"
@@ -203,7 +211,7 @@ int main(void)
         cmocka_unit_test(test_json__prints_values_as_short_as_they_read_back),
         cmocka_unit_test(test_json__any_real_comes_back),
         cmocka_unit_test(test_json__escapes_bytes_that_are_not_utf8),
-        cmocka_unit_test(test_json__escapes_what_a_terminal_would_obey),
+        cmocka_unit_test(test_json__shows_escaped_what_a_terminal_would_obey),
         cmocka_unit_test(test_json__what_stands_for_none_is_null),
         cmocka_unit_test(test_json__keeps_the_order_of_keys),
         cmocka_unit_test(test_json__pretty_is_indented_and_ends_in_a_newline),
