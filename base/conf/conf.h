@@ -56,6 +56,10 @@ struct conf_doc;
 /* NULL when anything is wrong; then diags says what (and where). */
 struct conf_doc *conf_parse(const char *text, size_t length,
                             struct diags *diags);
+/* The same for a file that is not smtune's, such as a program's configuration:
+ * its lists are as long as the limit on nodes allows. */
+struct conf_doc *conf_parse_tree(const char *text, size_t length,
+                                 struct diags *diags);
 /* As conf_parse for a file; "-" is standard input. ERR_NOT_FOUND etc. in err
  * when it cannot be read, with diags untouched. */
 struct conf_doc *conf_load(const char *path, struct diags *diags,

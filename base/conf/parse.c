@@ -27,7 +27,8 @@ struct reader {
     struct conf_doc *doc;
     struct diags *diags;
     bool failed;
-    bool hides_pairs; /* the text that libyaml reads */
+    bool hides_pairs;   /* the text that libyaml reads */
+    size_t scalars_max; /* of one list */
     size_t expanded;
     struct anchor *anchors;
     size_t anchor_count, anchor_capacity;
@@ -237,10 +238,10 @@ static bool is_scalar(const struct conf_node *node)
 static int check_scalars(struct reader *r, size_t count,
                          const struct conf_node *last)
 {
-    if (count <= CONF_MAX_SCALARS)
+    if (count <= r->scalars_max)
         return 0;
     return diags_add(r->diags, last->place, NULL,
-                     "the list has more than %d values", CONF_MAX_SCALARS);
+                     "the list has more than %zu values", r->scalars_max);
 }
 
 static struct conf_cell *read_list(struct reader *r, const yaml_event_t *start,
@@ -407,10 +408,10 @@ static int read_file(struct reader *r)
     return r->failed ? -1 : rc;
 }
 
-struct conf_doc *conf_parse(const char *text, size_t length,
-                            struct diags *diags)
+static struct conf_doc *parse(const char *text, size_t length,
+                              size_t scalars_max, struct diags *diags)
 {
-    struct reader r = {.diags = diags};
+    struct reader r = {.diags = diags, .scalars_max = scalars_max};
     struct buf hidden = BUF_INIT;
     int rc;
 
@@ -444,4 +445,16 @@ struct conf_doc *conf_parse(const char *text, size_t length,
         return r.doc;
     conf_destroy(r.doc);
     return NULL;
+}
+
+struct conf_doc *conf_parse(const char *text, size_t length,
+                            struct diags *diags)
+{
+    return parse(text, length, CONF_MAX_SCALARS, diags);
+}
+
+struct conf_doc *conf_parse_tree(const char *text, size_t length,
+                                 struct diags *diags)
+{
+    return parse(text, length, CONF_MAX_NODES, diags);
 }

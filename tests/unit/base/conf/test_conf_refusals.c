@@ -264,6 +264,24 @@ static void test_conf_refusals__values_of_a_list_are_bounded(void **state)
     buf_clear(&text);
 }
 
+/* What smtune does not interpret may have more of them. */
+static void test_conf_refusals__values_of_a_tree_are_not(void **state)
+{
+    struct buf text = BUF_INIT;
+    struct conf_doc *doc;
+
+    (void)state;
+    buf_add_string(&text, "[");
+    repeat(&text, "1,", CONF_MAX_SCALARS);
+    buf_add_string(&text, "1]");
+    assert_null(conf_parse(text.data, text.length, NULL));
+    doc = conf_parse_tree(text.data, text.length, NULL);
+    assert_non_null(doc);
+    assert_int_equal(conf_root(doc)->count, CONF_MAX_SCALARS + 1);
+    conf_destroy(doc);
+    buf_clear(&text);
+}
+
 static void test_conf_refusals__size_is_bounded(void **state)
 {
     struct buf text = BUF_INIT;
@@ -290,6 +308,7 @@ int main(void)
         cmocka_unit_test(test_conf_refusals__expansion_of_aliases_is_bounded),
         cmocka_unit_test(test_conf_refusals__nodes_are_bounded),
         cmocka_unit_test(test_conf_refusals__values_of_a_list_are_bounded),
+        cmocka_unit_test(test_conf_refusals__values_of_a_tree_are_not),
         cmocka_unit_test(test_conf_refusals__size_is_bounded),
     };
 
