@@ -121,7 +121,8 @@ static int keep_recorded(void *user, const struct run_row *row)
         if (strcmp(row->state, run_state_names[state]) == 0)
             result->state = (enum run_state)state;
     }
-    snprintf(result->reason, sizeof(result->reason), "%s", row->reason);
+    snprintf(result->reason, sizeof(result->reason), "%s",
+             row->reason != NULL ? row->reason : "");
     result->tally = (struct tally){
         .suggested = row->trials,
         .succeeded = row->succeeded,

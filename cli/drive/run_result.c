@@ -130,11 +130,11 @@ int run_result_print(const struct run_end *end, struct err *err)
     if (found == NULL)
         return -1;
     json = json_pack(
-        "{s:s, s:s, s:s, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}, s:o}", "run",
-        end->name, "state", run_state_names[result->state], "reason",
-        result->reason, "trials", "total", (json_int_t)tally->suggested,
-        "succeeded", (json_int_t)tally->succeeded, "infeasible",
-        (json_int_t)tally->infeasible, "nonfinite",
+        "{s:o, s:s, s:o, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}, s:o}", "run",
+        json_from_text(end->name), "state", run_state_names[result->state],
+        "reason", json_from_text(result->reason), "trials", "total",
+        (json_int_t)tally->suggested, "succeeded", (json_int_t)tally->succeeded,
+        "infeasible", (json_int_t)tally->infeasible, "nonfinite",
         (json_int_t)tally->nonfinite, "failed", (json_int_t)tally->failed,
         "stopped", (json_int_t)tally->stopped, "cancelled",
         (json_int_t)tally->cancelled, one ? "best" : "front", found);

@@ -120,6 +120,12 @@ def test_a_program_gets_the_result_of_a_workflow_that_has_ended(smtune, write):
         assert smtune.ok(*words, "-o", "json") == first
 
 
+def test_a_reason_of_the_record_that_is_no_text(smtune, experiment):
+    smtune.ok("run", experiment("echo loss=${{ x }}", trials=1))
+    smtune.query("UPDATE run SET reason = CAST(x'61ff' AS TEXT)")
+    assert smtune.json("resume", "exp")["reason"] == "a\\xff"
+
+
 def test_a_program_gets_the_name_of_the_last_run(smtune, experiment):
     path = experiment("echo loss=${{ x }}", trials=2)
     smtune.ok("run", path)
