@@ -117,21 +117,33 @@ size_t escape_colour_length(const char *text, size_t length)
     return colour_length(text, length, &is_cut);
 }
 
+/* Most of a log is such text, and may be a gigabyte. */
+static size_t plain_length(const char *text, size_t length)
+{
+    size_t at = 0;
+
+    while (at < length && (is_between(text[at], ' ', '~') || text[at] == '\n' ||
+                           text[at] == '\r' || text[at] == '\t'))
+        at++;
+    return at;
+}
+
 size_t escape_show(const char *text, size_t length, bool is_end,
                    struct buf *out)
 {
     size_t at = 0;
 
     while (at < length) {
-        size_t left = length - at, bytes;
-        bool is_cut;
+        size_t left = length - at;
+        size_t bytes = plain_length(text + at, left);
+        bool is_cut = false;
 
-        bytes = colour_length(text + at, left, &is_cut);
-        if (!is_end && (is_cut || text_is_cut(text + at, left)))
-            break;
-        if (bytes > 0 || memchr("\n\r\t", text[at], 3) != NULL) {
-            bytes += bytes == 0;
+        if (bytes == 0)
+            bytes = colour_length(text + at, left, &is_cut);
+        if (bytes > 0) {
             buf_add(out, text + at, bytes);
+        } else if (!is_end && (is_cut || text_is_cut(text + at, left))) {
+            break;
         } else {
             bytes = text_next_rune(text + at, left, NULL);
             bytes += bytes == 0;
