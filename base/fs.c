@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <fts.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,13 +124,14 @@ int fs_write_all(int fd, const void *data, size_t length)
 
     while (length > 0) {
         ssize_t put = write(fd, bytes, length);
+        struct pollfd room = {.fd = fd, .events = POLLOUT};
 
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put < 0)
+        if (put < 0 && errno == EAGAIN)
+            poll(&room, 1, -1);
+        else if (put < 0 && errno != EINTR)
             return -1;
-        bytes += put;
-        length -= (size_t)put;
+        bytes += put > 0 ? put : 0;
+        length -= put > 0 ? (size_t)put : 0;
     }
     return 0;
 }

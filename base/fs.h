@@ -29,7 +29,8 @@ int fs_read_regular(const char *path, size_t max_bytes, struct buf *out,
  * of a file that cannot be read, nothing: -1. */
 int fs_read_tail(const char *path, size_t max_bytes, struct buf *out);
 
-/* Writes all of it, in pieces if need be. -1 with errno when it failed. */
+/* Writes all of it, in pieces if need be; also to a terminal or a pipe that
+ * somebody else made non-blocking. -1 with errno when it failed. */
 int fs_write_all(int fd, const void *data, size_t length);
 
 /* Replaces the file by a temporary beside it, fsync and rename. */

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -19,6 +18,7 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "base/mem.h"
 
 enum { PIECE_BYTES = 65536, RESULT_MODE = 0600 };
@@ -51,23 +51,6 @@ static void keep_error(struct writer *writer, const struct err *err)
     pthread_mutex_unlock(&writer->lock);
 }
 
-/* As fs_write_all(), also where the one who made the pipe does not wait. */
-static int write_all(int fd, const char *bytes, size_t length)
-{
-    while (length > 0) {
-        ssize_t put = write(fd, bytes, length);
-        struct pollfd room = {.fd = fd, .events = POLLOUT};
-
-        if (put < 0 && errno == EAGAIN)
-            poll(&room, 1, -1);
-        else if (put < 0 && errno != EINTR)
-            return -1;
-        bytes += put > 0 ? put : 0;
-        length -= put > 0 ? (size_t)put : 0;
-    }
-    return 0;
-}
-
 /* -1 with errno. */
 static int copy(int from, int to)
 {
@@ -77,7 +60,7 @@ static int copy(int from, int to)
     while ((length = read(from, piece, sizeof(piece))) != 0) {
         if (length < 0 && errno == EINTR)
             continue;
-        if (length < 0 || write_all(to, piece, (size_t)length) != 0)
+        if (length < 0 || fs_write_all(to, piece, (size_t)length) != 0)
             return -1;
     }
     return 0;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/fs.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "tests/unit/folder.h"
 
 static void test_fs__write_and_read_back(void **state)
@@ -71,6 +74,36 @@ static void test_fs__a_tail_is_the_end_of_a_file(void **state)
     buf_clear(&out);
     free(link);
     free(path);
+}
+
+/* A reader takes what a pipe holds at a time, and the writer does not block. */
+static void test_fs__write_all_waits_for_room(void **state)
+{
+    enum { BYTES = 1 << 20 };
+    char *bytes = mem_zero(BYTES);
+    int ends[2], status;
+    pid_t reader;
+
+    (void)state;
+    assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+    reader = fork();
+    assert_true(reader >= 0);
+    if (reader == 0) {
+        size_t got = 0;
+        ssize_t length;
+
+        close(ends[1]);
+        fcntl(ends[0], F_SETFL, 0);
+        while ((length = read(ends[0], bytes, BYTES)) > 0)
+            got += (size_t)length;
+        _exit(got != BYTES);
+    }
+    close(ends[0]);
+    assert_int_equal(fs_write_all(ends[1], bytes, BYTES), 0);
+    close(ends[1]);
+    assert_int_equal(waitpid(reader, &status, 0), reader);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    free(bytes);
 }
 
 static void test_fs__failed_write_leaves_nothing(void **state)
@@ -223,6 +256,7 @@ int main(void)
                                         make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_fs__a_tail_is_the_end_of_a_file,
                                         make_folder, remove_folder),
+        cmocka_unit_test(test_fs__write_all_waits_for_room),
         cmocka_unit_test_setup_teardown(test_fs__failed_write_leaves_nothing,
                                         make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_fs__make_directories, make_folder,
