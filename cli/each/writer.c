@@ -20,6 +20,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "cli/term/guarded_file.h"
 
 enum { PIECE_BYTES = 65536, RESULT_MODE = 0600 };
 
@@ -66,6 +67,28 @@ static int copy(int from, int to)
     return 0;
 }
 
+/* The same to standard output, of which a terminal gets colours alone. */
+static int show(int from)
+{
+    FILE *to = guarded_file_open(STDOUT_FILENO);
+    char piece[PIECE_BYTES];
+    ssize_t length;
+    int error = 0;
+
+    if (to == NULL)
+        return -1;
+    while (error == 0 && (length = read(from, piece, sizeof(piece))) != 0) {
+        if (length < 0)
+            error = errno == EINTR ? 0 : errno;
+        else if (fwrite(piece, 1, (size_t)length, to) != (size_t)length)
+            error = errno;
+    }
+    if (fclose(to) != 0 && error == 0)
+        error = errno;
+    errno = error;
+    return error == 0 ? 0 : -1;
+}
+
 static void print(struct writer *writer, const struct item *item)
 {
     struct err err;
@@ -76,7 +99,7 @@ static void print(struct writer *writer, const struct item *item)
     from = open(item->log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (from < 0)
         return;
-    if (copy(from, STDOUT_FILENO) != 0) {
+    if (show(from) != 0) {
         writer->is_unread = true;
         if (errno == EPIPE)
             err_set(&err, ERR_FAILED, "%s", "");

@@ -478,6 +478,16 @@ def test_a_terminal_has_no_panel_among_the_output(smtune, lines):
     assert "2 lines succeeded" in shown
 
 
+def test_a_terminal_gets_the_colours_of_the_output(smtune, lines):
+    lines(r"a\033[31mb\033[2J\377")
+    words = ["each", "lines", "-k", "--", "printf"]
+    _, shown = smtune.on_terminal(*words, "{}\\n")
+    assert shown.replace("\r", "").startswith(
+        "a\x1b[31mb\\x1b[2J\\xff\n\x1b[0m")
+    result = smtune(*words, "x{}", text=False)
+    assert result.stdout == b"xa\x1b[31mb\x1b[2J\xff"
+
+
 def test_disk_of_many_lines(smtune, lines):
     """100,000 lines have 2 GB."""
     count = 1000
