@@ -144,6 +144,7 @@ def test_an_interrupt_shifts_no_answer(study, name, is_late, next_ids):
         interrupt(study, name, is_late)
         with pytest.raises(KeyboardInterrupt):
             study.best
+    assert study.best is None  # nothing is owed now
     interrupt(study, name, is_late)
     with pytest.raises(KeyboardInterrupt):
         study.ask()
