@@ -348,8 +348,7 @@ static int read_tree(const struct writing *w, const struct job_file *file,
                      const struct buf *text, json_t **json)
 {
     struct diags *diags = diags_create(file->from);
-    struct conf_doc *doc =
-        conf_parse_tree(buf_text(text), text->length, diags);
+    struct conf_doc *doc = conf_parse_tree(buf_text(text), text->length, diags);
     int rc = -1;
 
     if (doc == NULL) {
