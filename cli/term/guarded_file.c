@@ -104,6 +104,8 @@ FILE *guarded_file_bypass(int fd)
 
 /* ---- stdout and stderr ---- */
 
+#ifdef __GLIBC__
+
 /* What was there before, or NULL. */
 static FILE *guard(FILE **stream, int fd, int buffering)
 {
@@ -136,3 +138,17 @@ void guarded_output_end(struct guarded_output *output)
     restore(&stdout, output->out);
     restore(&stderr, output->err);
 }
+
+#else /* constants, so each printer escapes for itself */
+
+void guarded_output_begin(struct guarded_output *output)
+{
+    *output = (struct guarded_output){NULL, NULL};
+}
+
+void guarded_output_end(struct guarded_output *output)
+{
+    (void)output;
+}
+
+#endif
