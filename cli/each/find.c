@@ -21,7 +21,7 @@
 
 struct standing {
     bool has_succeeded, has_failed;
-    int64_t failed; /* jobs */
+    int64_t unsuccessful; /* jobs that failed or were cancelled */
 };
 
 static int keep_standing(void *user, const struct run_row *row)
@@ -32,7 +32,7 @@ static int keep_standing(void *user, const struct run_row *row)
         .has_succeeded =
             strcmp(row->state, run_state_names[RUN_SUCCEEDED]) == 0,
         .has_failed = strcmp(row->state, run_state_names[RUN_FAILED]) == 0,
-        .failed = row->failed,
+        .unsuccessful = row->failed + row->cancelled,
     };
     return 0;
 }
@@ -147,11 +147,10 @@ static enum each_next decide(struct store *store,
         return EACH_ERROR;
     if (has_engine)
         return refuse_engine(found, err);
-    if (standing.has_succeeded)
-        return EACH_NOTHING;
-    found->retries =
-        !request->leaves_failed && (standing.has_failed || standing.failed > 0);
-    return EACH_CONTINUE;
+    found->retries = !request->leaves_failed &&
+                     (standing.has_failed || standing.unsuccessful > 0);
+    return standing.has_succeeded && !found->retries ? EACH_NOTHING
+                                                     : EACH_CONTINUE;
 }
 
 static enum each_next ask(const struct cli *cli, const struct each_order *order,

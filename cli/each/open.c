@@ -105,7 +105,8 @@ static int edit(const struct each_opening *opening, struct run *run,
 
 static int reopen(const struct run *run, struct err *err)
 {
-    const struct reopen_request all = {.all_failed = true};
+    const struct reopen_request all = {.all_failed = true,
+                                       .all_cancelled = true};
     size_t count;
 
     if (reopen_trials(run->store, run->id, run->workflow, &all, &count, err) ==

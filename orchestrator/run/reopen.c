@@ -77,10 +77,12 @@ static int on_stopped(void *user, const struct trial_row *row)
 }
 
 /* By its step, of which too many copies had failed (`fail_fast: kill`). Whom
- * its user ended stays so. */
+ * its user ended stays so, unless all are meant. */
 static int on_cancelled(void *user, const struct trial_row *row)
 {
-    if (row->cancel_asked == CANCEL_BY_STEP)
+    const struct finding *finding = user;
+
+    if (finding->request->all_cancelled || row->cancel_asked == CANCEL_BY_STEP)
         add(user, row, JOB_CANCELLED);
     return 0;
 }

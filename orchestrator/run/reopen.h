@@ -24,6 +24,7 @@ struct reopen_request {
     const int64_t *numbers; /* [count] */
     size_t count;
     bool all_failed;     /* those besides */
+    bool all_cancelled;  /* with all_failed: also those that somebody ended */
     bool even_succeeded; /* no error where one of the numbers succeeded */
 };
 

@@ -259,6 +259,23 @@ def test_smtune_resume_goes_on_with_it(smtune, lines, ran):
     proved(smtune)
 
 
+def test_a_line_that_its_user_ended_runs_again(smtune, lines, ran):
+    lines("a", "b")
+    run = start(smtune, "-j", "2", "-n", "it")
+    wait_until(lambda: ran() == ["a", "b"])
+    smtune.ok("stop", "it", "--job", 2)
+    wait_until(lambda: smtune.json("trials", "it", "--state", "cancelled"))
+    (smtune.directory / "go").touch()
+    out, err = run.communicate(timeout=60)
+    assert run.returncode == 1
+    assert "run 'it': 1 of 2 lines succeeded\n" in err
+    result = smtune("each", "lines", "-j", "2", "-n", "it", "--shell", "--",
+                    WAITS)
+    assert result.returncode == 0, result.stderr
+    assert ran() == ["a", "b", "b"]
+    proved(smtune)
+
+
 def test_one_engine_at_a_time(smtune, lines, ran):
     lines("a")
     run = start(smtune, "-n", "it")

@@ -358,6 +358,28 @@ static void test_reopen_steps__without_jobs_begins_anew(void **state)
     steps_end(&test);
 }
 
+/* Those that their user ended only where they are asked for, too. */
+static void test_reopen_steps__of_what_was_cancelled(void **state)
+{
+    const struct reopen_request all = {.all_failed = true,
+                                       .all_cancelled = true};
+    struct steps_test test;
+    struct err err = {0};
+    size_t count;
+
+    steps_begin(&test, *state);
+    add_job(&test, B, 0, "succeeded");
+    add_job(&test, B, 1, "cancelled");
+    change_step(&test, B, "failed", "step_ended");
+    commit(&test);
+    assert_int_equal(reopen(&test, NULL, 0, &count, &err), -1);
+    assert_string_equal(err.text, "nothing has failed");
+    must(reopen_trials(test.store, 1, test.workflow, &all, &count, &err));
+    assert_int_equal(count, 1);
+    must_be_steps(test.store, "succeeded active waiting waiting ");
+    steps_end(&test);
+}
+
 static void test_reopen_steps__knows_no_odd_state(void **state)
 {
     struct steps_test test;
@@ -408,6 +430,7 @@ int main(void)
         STORE_TEST(test_reopen_steps__takes_the_last_job_of_a_place),
         STORE_TEST(test_reopen_steps__holds_to_that_beside_what_failed),
         STORE_TEST(test_reopen_steps__without_jobs_begins_anew),
+        STORE_TEST(test_reopen_steps__of_what_was_cancelled),
         STORE_TEST(test_reopen_steps__knows_no_odd_state),
         STORE_TEST(test_reopen_steps__of_another_file_are_refused),
     };
