@@ -3,7 +3,8 @@
  * The same command on the same lines in the same folder is the same run: it
  * continues where it was. The name of a run has a digest of the three, so it is
  * found by its name, and then compared with what is asked for now. Only what a
- * run takes over while it runs may differ, as in `smtune edit`.
+ * run takes over while it runs may differ, as in `smtune edit`. Runs of other
+ * values of --set have the same name, numbered.
  */
 #include "cli/each/find.h"
 
@@ -37,29 +38,39 @@ static int keep_standing(void *user, const struct run_row *row)
     return 0;
 }
 
-/* The last of NAME, NAME-2 ... that there is. */
+/* The run NAME, or NAME-2 ...: 1; 0: there is none; -1. */
+static int find_numbered(struct store *store, const char *name, int number,
+                         struct each_found *found, struct err *err)
+{
+    char *candidate = run_name_numbered(name, number);
+    struct err missing;
+    int64_t id;
+
+    if (store_find_run(store, candidate, &id, &missing) == 0) {
+        free(found->name);
+        found->name = candidate;
+        found->id = id;
+        return 1;
+    }
+    free(candidate);
+    if (missing.kind == ERR_NOT_FOUND)
+        return 0;
+    *err = missing;
+    return -1;
+}
+
+/* The last of them that there is: its number; 0: there is none; -1. */
 static int find_last(struct store *store, const char *name, bool is_one,
                      struct each_found *found, struct err *err)
 {
     const int count = is_one ? 1 : RUN_SAME_NAMES_MAX;
+    int last = 0, there = 1;
 
-    for (int i = 1; i <= count; i++) {
-        char *candidate = run_name_numbered(name, i);
-        struct err missing;
-        int64_t id;
-
-        if (store_find_run(store, candidate, &id, &missing) != 0) {
-            free(candidate);
-            if (missing.kind == ERR_NOT_FOUND)
-                return 0;
-            *err = missing;
-            return -1;
-        }
-        free(found->name);
-        found->name = candidate;
-        found->id = id;
+    while (last < count && there > 0) {
+        there = find_numbered(store, name, last + 1, found, err);
+        last += there > 0;
     }
-    return 0;
+    return there >= 0 ? last : -1;
 }
 
 /* ---- compared ---- */
@@ -101,6 +112,22 @@ static int compare(const struct cli *cli, const struct each_order *order,
     free(lines);
     free(directory);
     return result;
+}
+
+/* The newest one that is the same: 1; 0: none is; -1. Others of these names
+ * have other values of --set. `last` is found already. */
+static int find_same(const struct cli *cli, const struct each_order *order,
+                     struct store *store, const char *name, int last,
+                     struct each_found *found, struct err *err)
+{
+    int same = compare(cli, order, store, found, err);
+
+    for (int i = last - 1; i >= 1 && same == 0; i--) {
+        same = find_numbered(store, name, i, found, err);
+        if (same > 0)
+            same = compare(cli, order, store, found, err);
+    }
+    return same;
 }
 
 /* ---- decided ---- */
@@ -160,18 +187,18 @@ static enum each_next ask(const struct cli *cli, const struct each_order *order,
 {
     char *name = request->name != NULL ? mem_copy_string(request->name)
                                        : each_spec_name(order);
-    int same = find_last(store, name, request->name != NULL, found, err);
+    int last = find_last(store, name, request->name != NULL, found, err);
+    int same = 0;
 
+    if (last > 0 && !request->is_new)
+        same = find_same(cli, order, store, name, last, found, err);
     free(name);
-    if (same < 0)
+    if (last < 0 || same < 0)
         return EACH_ERROR;
-    if (found->id == 0)
+    if (last == 0)
         return EACH_NEW;
     if (request->is_new)
         return request->name != NULL ? refuse_name(found, err) : EACH_NEW;
-    same = compare(cli, order, store, found, err);
-    if (same < 0)
-        return EACH_ERROR;
     if (same == 0)
         return request->name != NULL ? refuse_other(found, err) : EACH_NEW;
     return decide(store, request, found, err);

@@ -71,33 +71,43 @@ static struct run *create(const struct each_opening *opening,
 
 /* ---- one that continues ---- */
 
-/* The run takes over the limits that are asked for now. */
-static int edit(const struct each_opening *opening, struct run *run,
-                struct err *err)
+static int make_edit(const struct run *run, const struct spec *now,
+                     const struct run_edit_order *order, struct err *err)
 {
-    const struct spec now = {run->experiment, run->workflow};
-    char *path = each_spec_lines_path(opening->order, run->directory);
-    struct buf text = BUF_INIT;
-    struct run_edit_order order = {
-        .path = "",
-        .set = opening->order->set,
-        .set_count = opening->order->set_count,
-    };
     struct diags *diags = diags_create("smtune each");
     struct run_edit_again again;
     struct run_edit edit;
-    int result;
+    int result = run_edit_read(now, order, &edit, diags, err);
 
-    each_spec_print(opening->order, path, &text);
-    order.text = buf_text(&text);
-    result = run_edit_read(&now, &order, &edit, diags, err);
     if (result != 0 && diags_count(diags) > 0)
         diags_to_err(diags, err);
     if (result == 0)
         result = run_edit_make(run, &edit, &again, err);
     run_edit_clear(&edit);
     diags_destroy(diags);
-    buf_clear(&text);
+    return result;
+}
+
+/* The run takes over the limits that are asked for now. */
+static int edit(const struct each_opening *opening, struct run *run,
+                struct err *err)
+{
+    const struct spec now = {run->experiment, run->workflow};
+    char *path = each_spec_lines_path(opening->order, run->directory);
+    struct run_edit_order order = {.path = "", .has_all = true};
+    struct spec wanted = {NULL, NULL};
+    int result =
+        each_spec_parse(opening->cli, opening->order, path, &now, &wanted, err);
+
+    if (result > 0)
+        err_set(err, ERR_FILE, "the workflow has errors");
+    if (result == 0) {
+        order.text = wanted.experiment->source;
+        order.set = wanted.experiment->assignments;
+        order.set_count = wanted.experiment->assignment_count;
+        result = make_edit(run, &now, &order, err);
+    }
+    spec_clear(&wanted);
     free(path);
     return result == 0 ? run_read_again(run, err)
                        : err_prefix(err, "run '%s'", run->name);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/compiler.h"
 #include "base/conf/diag.h"
 #include "base/conf/json.h"
 #include "base/digest.h"
@@ -162,30 +163,72 @@ void each_spec_print(const struct each_order *order, const char *lines_path,
     free(name);
 }
 
+/* ---- words of --set ---- */
+
+/* Whether an option of this call sets what a word of an earlier one set, or of
+ * a configuration file then. */
+static bool is_replaced(const struct each_order *order, const char *word)
+{
+    const struct {
+        const char *key;
+        bool is_given;
+    } options[] = {
+        {"executor", order->executor != NULL},
+        {"parallel", order->jobs > 0},
+        {"steps." STEP ".resources.cpus", order->cpus > 0},
+        {"steps." STEP ".resources.gpus", order->gpus != NULL},
+        {"steps." STEP ".resources.memory", order->memory != NULL},
+        {"steps." STEP ".resources.time", order->timeout_ms > 0},
+        {"steps." STEP ".retry", order->retries > 0},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(options); i++) {
+        size_t length = strlen(options[i].key);
+
+        if (options[i].is_given && strncmp(word, options[i].key, length) == 0 &&
+            (word[length] == '=' || word[length] == '.'))
+            return true;
+    }
+    return false;
+}
+
+/* Those of the run, then the order's; the caller frees the list. */
+static const char **find_words(const struct each_order *order,
+                               const struct spec *before, size_t *count)
+{
+    size_t earlier = before != NULL ? before->experiment->assignment_count : 0;
+    const char **words =
+        mem_array(earlier + order->set_count + 1, sizeof(*words));
+
+    *count = 0;
+    for (size_t i = 0; i < earlier; i++)
+        if (!is_replaced(order, before->experiment->assignments[i]))
+            words[(*count)++] = before->experiment->assignments[i];
+    for (size_t i = 0; i < order->set_count; i++)
+        words[(*count)++] = order->set[i];
+    return words;
+}
+
 /* ---- checked ---- */
 
 int each_spec_parse(const struct cli *cli, const struct each_order *order,
                     const char *lines_path, const struct spec *before,
                     struct spec *spec, struct err *err)
 {
-    size_t count = before != NULL ? before->experiment->assignment_count : 0;
-    const char **words =
-        mem_array(count + order->set_count + 1, sizeof(char *));
+    size_t count;
+    const char **words = find_words(order, before, &count);
     struct diags *diags = diags_create("smtune each");
     struct buf text = BUF_INIT;
     struct experiment_source source = {
         .path = "",
         .assignments = words,
-        .assignment_count = count + order->set_count,
-        .config = before == NULL ? cli->config : NULL,
+        .assignment_count = count,
+        .config =
+            before == NULL || order->executor != NULL ? cli->config : NULL,
     };
     int result;
 
     each_spec_print(order, lines_path, &text);
-    for (size_t i = 0; i < count; i++)
-        words[i] = before->experiment->assignments[i];
-    for (size_t i = 0; i < order->set_count; i++)
-        words[count + i] = order->set[i];
     source.text = buf_text(&text);
     source.length = text.length;
     result = spec_parse(spec, &source, diags, err);

@@ -44,9 +44,10 @@ void each_spec_print(const struct each_order *order, const char *lines_path,
 
 /*
  * The same, read and checked. `before` is the file of a run, whose words of
- * --set come before the order's; NULL: of a new run, which has the defaults of
- * configuration files. What is wrong goes to stderr: 3; or -1 with err. The
- * caller clears *spec.
+ * --set come before the order's, but for those that an option of the order
+ * replaces; NULL: of a new run. That one has the defaults of configuration
+ * files, and so has another executor. What is wrong goes to stderr: 3; or -1
+ * with err. The caller clears *spec.
  */
 int each_spec_parse(const struct cli *cli, const struct each_order *order,
                     const char *lines_path, const struct spec *before,

@@ -33,8 +33,9 @@ static int parse(const struct spec *now, const struct run_edit_order *order,
                  struct diags *diags, struct err *err)
 {
     const struct experiment *experiment = now->experiment;
-    size_t count = experiment->assignment_count;
-    const char **words = mem_array(count + order->set_count, sizeof(*words));
+    size_t count = order->has_all ? 0 : experiment->assignment_count;
+    const char **words =
+        mem_array(count + order->set_count + 1, sizeof(*words));
     const struct experiment_source source = {
         .text = buf_text(text),
         .length = text->length,

@@ -2,6 +2,8 @@
 #ifndef SMTUNE_ORCHESTRATOR_RUN_EDIT_H
 #define SMTUNE_ORCHESTRATOR_RUN_EDIT_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/conf/diag.h"
@@ -26,6 +28,7 @@ struct run_edit_order {
     const char *text; /* of a file that is none: path is ""; NULL: path's */
     const char *const *set; /* [set_count] words of --set, behind the run's */
     size_t set_count;
+    bool has_all; /* set has all words: those of the run do not hold any more */
 };
 
 /* It, beside the file that the run follows. */

@@ -218,6 +218,30 @@ def test_limits_may_change(smtune, lines, ran):
     proved(smtune)
 
 
+def test_an_option_replaces_a_word_of_set(smtune, lines, ran):
+    lines("a", "b")
+    (smtune.directory / "bad").write_text("b\n")
+    assert each(smtune, "-n", "it", "--set", "parallel=1").returncode == 1
+    (smtune.directory / "bad").unlink()
+    result = each(smtune, "-n", "it", "-j", "2")
+    assert result.returncode == 0, result.stderr
+    shown = smtune.json("show", "it", "--file")
+    assert "parallel: 2\n" in shown["file"]
+    assert shown["set"] == []
+    assert ran() == ["a", "b", "b"]
+    proved(smtune)
+
+
+def test_other_values_of_set_are_another_run(smtune, lines, ran):
+    lines("a")
+    for value in (1, 2, 1):
+        result = each(smtune, "--set", f"steps.each.env.X={value}")
+        assert result.returncode == 0, result.stderr
+    assert "has succeeded" in result.stderr
+    assert ran() == ["a", "a"]
+    assert len(runs(smtune)) == 2
+
+
 # ---- stopped and killed
 
 WAITS = "echo {} >>ran; until test -e go; do sleep 0.02; done"
