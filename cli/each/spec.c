@@ -24,6 +24,7 @@
 #include "cli/each/lines.h"
 #include "cli/term/output.h"
 #include "orchestrator/job/file_print.h"
+#include "orchestrator/spec/workflow/workflow.h"
 
 #define STEP "each"
 
@@ -211,6 +212,29 @@ static const char **find_words(const struct each_order *order,
 
 /* ---- checked ---- */
 
+/* Job N is line N, whatever --set has changed. */
+static bool has_lines(const struct workflow *workflow, const char *lines_path)
+{
+    const struct step *step = &workflow->steps[0];
+
+    return workflow->step_count == 1 && step->kind == STEP_TASK &&
+           step->repeat.max == 0 && step->axis_count == 1 &&
+           step->axes[0].kind == AXIS_LINES &&
+           text_ends_with(step->axes[0].pattern, strrchr(lines_path, '/'));
+}
+
+static int check_lines(struct spec *spec, const char *lines_path,
+                       struct err *err)
+{
+    if (spec->workflow != NULL && has_lines(spec->workflow, lines_path))
+        return 0;
+    spec_clear(spec);
+    return err_set(err, ERR_FILE,
+                   "--set cannot add steps or rounds, or change the matrix "
+                   "(change the file that smtune show RUN --file prints, and "
+                   "start it by smtune run)");
+}
+
 int each_spec_parse(const struct cli *cli, const struct each_order *order,
                     const char *lines_path, const struct spec *before,
                     struct spec *spec, struct err *err)
@@ -232,8 +256,8 @@ int each_spec_parse(const struct cli *cli, const struct each_order *order,
     source.text = buf_text(&text);
     source.length = text.length;
     result = spec_parse(spec, &source, diags, err);
-    if (result != 0)
-        result = foreground_print_diags(cli, diags);
+    result = result != 0 ? foreground_print_diags(cli, diags)
+                         : check_lines(spec, lines_path, err);
     diags_destroy(diags);
     buf_clear(&text);
     free(words);
