@@ -25,6 +25,7 @@
 #include "cli/drive/workflow_end.h"
 #include "cli/each/command.h"
 #include "cli/each/drive.h"
+#include "cli/each/end.h"
 #include "cli/each/find.h"
 #include "cli/each/input.h"
 #include "cli/each/lines.h"
@@ -171,14 +172,7 @@ static void mention_lines(const struct each *each)
 
 static int print_nothing(const struct each *each)
 {
-    if (!each->cli->quiet)
-        fprintf(stderr, "smtune: '%s' has no lines: nothing to run\n",
-                each->input.path);
-    if (each->cli->output != OUTPUT_TABLE && each->options->dry_run)
-        output_json(json_array());
-    else if (each->cli->output != OUTPUT_TABLE)
-        output_json(json_pack("{sn ss ss s[] sn}", "run", "state", "succeeded",
-                              "reason", "no lines", "steps", "outputs"));
+    each_end_print_empty(each->cli, each->input.path, each->options->dry_run);
     return 0;
 }
 
@@ -215,8 +209,12 @@ static int run_here(const struct each *each, struct detach *detach,
 
 static int run(const struct each *each, struct err *err)
 {
+    const char *results = each->options->results;
     struct detach detach = {0};
 
+    /* what cannot be made is no matter of a run that has begun */
+    if (results != NULL && fs_make_directories(results, err) != 0)
+        return -1;
     if (!each->options->detach)
         return run_here(each, NULL, err);
     if (detach_fork(&detach, err) != 0)
@@ -264,7 +262,6 @@ static int start(struct each *each, struct err *err)
         .is_new = each->options->is_new,
         .leaves_failed = each->options->resume,
     };
-
     enum each_next next =
         each_find(each->cli, &each->order, &request, &each->found, err);
 

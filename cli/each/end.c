@@ -5,13 +5,16 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/buf.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/drive/hint.h"
 #include "cli/drive/run_end.h"
 #include "cli/each/lines.h"
 #include "cli/term/output.h"
+#include "cli/term/term.h"
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/job/states.h"
 #include "store/store.h"
@@ -62,10 +65,12 @@ static void print_counts(const struct ending *ending)
 static int print_reason(void *user, const struct step_row *row)
 {
     const struct ending *ending = user;
+    struct buf shown = BUF_INIT;
 
     if (row->reason != NULL && row->reason[0] != '\0')
         fprintf(stderr, "smtune: run '%s': %s\n", ending->end->name,
-                row->reason);
+                term_shown(row->reason, &shown));
+    buf_clear(&shown);
     return 0;
 }
 
@@ -75,8 +80,10 @@ static int keep_text(void *user, const struct attempt_row *row)
     struct buf *text = user;
 
     buf_truncate(text, 0);
-    if (row->text != NULL && row->text[0] != '\0')
-        buf_printf(text, ": %s", row->text);
+    if (row->text == NULL || row->text[0] == '\0')
+        return 0;
+    buf_add_string(text, ": ");
+    text_escape(row->text, strlen(row->text), text);
     return 0;
 }
 
@@ -160,4 +167,20 @@ int each_end_print(const struct cli *cli, const struct run_end *end,
         return run_end_print(cli, end, err);
     fflush(stdout);
     return print_text(&ending, err);
+}
+
+void each_end_print_empty(const struct cli *cli, const char *path,
+                          bool is_dry_run)
+{
+    struct buf shown = BUF_INIT;
+
+    if (!cli->quiet)
+        fprintf(stderr, "smtune: '%s' has no lines: nothing to run\n",
+                term_shown(path, &shown));
+    if (cli->output != OUTPUT_TABLE && is_dry_run)
+        output_json(json_array());
+    else if (cli->output != OUTPUT_TABLE)
+        output_json(json_pack("{sn ss ss s[] sn}", "run", "state", "succeeded",
+                              "reason", "no lines", "steps", "outputs"));
+    buf_clear(&shown);
 }

@@ -2,6 +2,8 @@
 #ifndef SMTUNE_CLI_EACH_END_H
 #define SMTUNE_CLI_EACH_END_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 
 struct cli;
@@ -16,5 +18,10 @@ struct run_end;
  */
 int each_end_print(const struct cli *cli, const struct run_end *end,
                    const struct each_lines *lines, struct err *err);
+
+/* The same of LINES that have none, for which there is no run; and of a dry run
+ * of them. */
+void each_end_print_empty(const struct cli *cli, const char *path,
+                          bool is_dry_run);
 
 #endif

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -52,8 +53,10 @@ static void keep_error(struct writer *writer, const struct err *err)
     pthread_mutex_unlock(&writer->lock);
 }
 
-/* -1 with errno. */
-static int copy(int from, int to)
+enum copied { COPIED, UNREADABLE, UNWRITABLE };
+
+/* With errno, where it is not all. */
+static enum copied copy(int from, int to)
 {
     char piece[PIECE_BYTES];
     ssize_t length;
@@ -61,53 +64,85 @@ static int copy(int from, int to)
     while ((length = read(from, piece, sizeof(piece))) != 0) {
         if (length < 0 && errno == EINTR)
             continue;
-        if (length < 0 || fs_write_all(to, piece, (size_t)length) != 0)
-            return -1;
+        if (length < 0)
+            return UNREADABLE;
+        if (fs_write_all(to, piece, (size_t)length) != 0)
+            return UNWRITABLE;
     }
-    return 0;
+    return COPIED;
+}
+
+/* Of a command that made a pipe of its log nobody would ever write it. -1 with
+ * errno. */
+static int open_log(const char *log)
+{
+    int fd = open(log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat status;
+
+    if (fd < 0 || (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)))
+        return fd;
+    close(fd);
+    errno = EINVAL;
+    return -1;
+}
+
+static void keep_unwritten(struct writer *writer, enum copied copied,
+                           const char *log)
+{
+    struct err err;
+
+    if (copied == UNREADABLE)
+        err_set_errno(&err, ERR_FAILED, errno, "cannot read '%s'", log);
+    else if (errno == EPIPE)
+        err_set(&err, ERR_FAILED, "%s", "");
+    else
+        err_set_errno(&err, ERR_FAILED, errno,
+                      "cannot write to standard output");
+    writer->is_unread |= copied == UNWRITABLE;
+    keep_error(writer, &err);
 }
 
 /* The same to standard output, of which a terminal gets colours alone. */
-static int show(int from)
+static enum copied show(int from)
 {
     FILE *to = guarded_file_open(STDOUT_FILENO);
+    enum copied copied = COPIED;
     char piece[PIECE_BYTES];
     ssize_t length;
     int error = 0;
 
     if (to == NULL)
-        return -1;
-    while (error == 0 && (length = read(from, piece, sizeof(piece))) != 0) {
-        if (length < 0)
-            error = errno == EINTR ? 0 : errno;
-        else if (fwrite(piece, 1, (size_t)length, to) != (size_t)length)
-            error = errno;
-    }
-    if (fclose(to) != 0 && error == 0)
+        return UNWRITABLE;
+    while (copied == COPIED &&
+           (length = read(from, piece, sizeof(piece))) != 0) {
+        if (length < 0 && errno != EINTR)
+            copied = UNREADABLE;
+        else if (length > 0 &&
+                 fwrite(piece, 1, (size_t)length, to) != (size_t)length)
+            copied = UNWRITABLE;
         error = errno;
+    }
+    if (fclose(to) != 0 && copied == COPIED) {
+        copied = UNWRITABLE;
+        error = errno;
+    }
     errno = error;
-    return error == 0 ? 0 : -1;
+    return copied;
 }
 
 static void print(struct writer *writer, const struct item *item)
 {
-    struct err err;
+    enum copied copied;
     int from;
 
     if (writer->is_unread)
         return;
-    from = open(item->log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    from = open_log(item->log);
     if (from < 0)
         return;
-    if (show(from) != 0) {
-        writer->is_unread = true;
-        if (errno == EPIPE)
-            err_set(&err, ERR_FAILED, "%s", "");
-        else
-            err_set_errno(&err, ERR_FAILED, errno,
-                          "cannot write to standard output");
-        keep_error(writer, &err);
-    }
+    copied = show(from);
+    if (copied != COPIED)
+        keep_unwritten(writer, copied, item->log);
     close(from);
 }
 
@@ -115,30 +150,35 @@ static void print(struct writer *writer, const struct item *item)
  * another file system. */
 static int save_copy(const char *log, const char *path)
 {
-    int from = open(log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), to, result = -1;
+    int from = open_log(log), to, result = -1, code;
 
     if (from < 0)
         return -1;
     to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, RESULT_MODE);
     if (to >= 0) {
-        result = copy(from, to);
+        result = copy(from, to) == COPIED ? 0 : -1;
         if (close(to) != 0)
             result = -1;
     }
+    code = errno;
     close(from);
+    errno = code;
     return result;
 }
 
-/* By a rename, so that a reader never finds a part of it. */
+/* By a rename, so that a reader never finds a part of it. What a process that
+ * was killed between the two left is there under the same name next time. */
 static void save(struct writer *writer, const struct item *item)
 {
     char *path =
         mem_printf("%s/%" PRId64 ".out", writer->results, item->number);
-    char *temporary = mem_printf("%s.tmp-%d", path, (int)getpid());
+    char *temporary =
+        mem_printf("%s/.%" PRId64 ".out.part", writer->results, item->number);
+    struct stat status;
     struct err err;
 
     unlink(temporary);
-    if (access(item->log, F_OK) == 0 &&
+    if (lstat(item->log, &status) == 0 && S_ISREG(status.st_mode) &&
         ((link(item->log, temporary) != 0 &&
           save_copy(item->log, temporary) != 0) ||
          rename(temporary, path) != 0)) {

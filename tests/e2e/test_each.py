@@ -385,9 +385,11 @@ def test_output_in_the_order_of_the_lines(smtune, lines):
 
 def test_results(smtune, lines):
     lines("a", "b")
+    found = smtune.directory / "out/deep"
+    found.mkdir(parents=True)
+    (found / ".1.out.part").write_text("of a process that was killed")
     smtune.ok("each", "lines", "--results", "out/deep", "--shell", "--",
               "echo {}; echo {} >&2; printf x")
-    found = smtune.directory / "out/deep"
     assert {path.name: path.read_text() for path in found.iterdir()} == {
         "1.out": "a\na\nx", "2.out": "b\nb\nx"}
 
@@ -404,6 +406,16 @@ def test_results_on_another_file_system(smtune, lines):
             assert file.read() == "b\n"
     finally:
         shutil.rmtree(other, ignore_errors=True)
+
+
+def test_results_that_have_no_folder(smtune, lines):
+    lines("a")
+    (smtune.directory / "out").write_text("")
+    result = smtune("each", "lines", "--results", "out", "--", "touch")
+    assert result.returncode == 1
+    assert "'out'" in result.stderr or "/out'" in result.stderr
+    assert not smtune.store.exists()
+    assert not (smtune.directory / "a").exists()
 
 
 def test_results_that_cannot_be_written(smtune, lines):
@@ -439,6 +451,13 @@ def test_a_reader_that_leaves_ends_no_run(smtune, lines):
     assert result.stderr == b""
     assert len(list(smtune.directory.glob("done-*"))) == 10
     assert smtune.json("ls")[0]["state"] == "succeeded"
+
+
+def test_a_command_that_makes_a_pipe_of_its_log(smtune, lines):
+    lines("a")
+    smtune.ok("each", "lines", "-n", "it", "--shell", "--",
+              ": {}; log=.smtune/runs/it/attempts/1-1/log; rm $log; "
+              "mkfifo $log")
 
 
 def test_output_for_a_program(smtune, lines):
