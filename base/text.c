@@ -370,11 +370,17 @@ bool text_begins_with(const char *text, const char *beginning)
 
 bool text_is_blank(const char *text, size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
-        if (strchr(" \t\r", text[i]) == NULL || text[i] == '\0')
-            return false;
-    }
-    return true;
+    while (length > 0 && memchr(" \t\r", text[length - 1], 3) != NULL)
+        length--;
+    return length == 0;
+}
+
+void text_skip_mark(const char **text, size_t *length)
+{
+    bool is_there = *length >= 3 && memcmp(*text, "\xef\xbb\xbf", 3) == 0;
+
+    *text += is_there ? 3 : 0;
+    *length -= is_there ? 3 : 0;
 }
 
 bool text_ends_with(const char *text, const char *ending)

@@ -84,6 +84,9 @@ bool text_is_among(const char *text, const char *const *list, size_t count);
 /* The same of a list that NULL ends; NULL is an empty list. */
 bool text_list_has(const char *const *list, const char *text);
 
+/* Past a byte order mark at the beginning, if there is one. */
+void text_skip_mark(const char **text, size_t *length);
+
 /* Whether there is nothing but blanks, tabs and carriage returns. */
 bool text_is_blank(const char *text, size_t length);
 

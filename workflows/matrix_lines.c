@@ -58,10 +58,12 @@ static json_t *json_value(const char *line, size_t length, size_t number,
 json_t *matrix_axis_from_line_text(const char *text, size_t length,
                                    bool is_json, struct err *err)
 {
-    const char *end = text + length;
     json_t *list = json_array();
     size_t number = 0;
+    const char *end;
 
+    text_skip_mark(&text, &length);
+    end = text + length;
     while (text < end) {
         const char *stop = memchr(text, '\n', (size_t)(end - text));
         size_t bytes = (size_t)((stop != NULL ? stop : end) - text);

@@ -53,17 +53,6 @@ static int check_rune(uint32_t rune, const char *rest, size_t left,
     return 0;
 }
 
-void conf_skip_mark(const char **text, size_t *length)
-{
-    static const char mark[] = "\xef\xbb\xbf";
-    size_t size = sizeof(mark) - 1;
-
-    if (*length < size || memcmp(*text, mark, size) != 0)
-        return;
-    *text += size;
-    *length -= size;
-}
-
 int conf_check_text(const char *text, size_t length, struct diags *diags)
 {
     struct diag_place place = {1, 1, 1};

@@ -38,9 +38,6 @@ void conf_resolve_scalar(struct conf_cell *cell, const char *text,
  * characters, no line ends but LF and CR LF. 0, or -1 with a message. */
 int conf_check_text(const char *text, size_t length, struct diags *diags);
 
-/* Moves behind a byte order mark that a text may begin with. */
-void conf_skip_mark(const char **text, size_t *length);
-
 /* Appends a text in which the surrogate pairs of JSON's escapes are hidden from
  * libyaml; false, and nothing: it has none. */
 bool conf_hide_pairs(const char *text, size_t length, struct buf *out);

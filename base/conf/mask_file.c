@@ -321,7 +321,7 @@ size_t conf_mask(const struct schema_key *keys, const char *text, size_t length,
     const struct mask_place root = {.keys = keys};
     const char *begin = text;
 
-    conf_skip_mark(&text, &length);
+    text_skip_mark(&text, &length);
     buf_add(out, begin, (size_t)(text - begin));
     return mask_text(text, length, &root, out);
 }

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/conf/conf_impl.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 /*
  * libyaml's events, turned into nodes by recursive descent. libyaml itself
@@ -415,7 +416,7 @@ static struct conf_doc *parse(const char *text, size_t length,
     struct buf hidden = BUF_INIT;
     int rc;
 
-    conf_skip_mark(&text, &length);
+    text_skip_mark(&text, &length);
     diags_set_source(diags, text, length);
     if (conf_check_text(text, length, diags) != 0)
         return NULL;

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/conf/conf_impl.h"
+#include "base/text.h"
 
 /* What kind of file a text is, from libyaml's events alone: reading ends at the
  * key that is looked for, or at what conf_parse() refuses, and nothing is kept.
@@ -84,7 +85,7 @@ bool conf_has_key(const char *text, size_t length, const char *key)
 
     if (length > CONF_MAX_BYTES || !yaml_parser_initialize(&parser))
         return false;
-    conf_skip_mark(&text, &length);
+    text_skip_mark(&text, &length);
     if (conf_hide_pairs(text, length, &hidden)) {
         text = buf_text(&hidden);
         length = hidden.length;

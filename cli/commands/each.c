@@ -105,6 +105,9 @@ static int split(const struct options *options, char **operands, int count,
                  size_t *word_count, struct err *err)
 {
     *word_count = count > 2 ? (size_t)count - 2 : 0;
+    if (strcmp(operands[0], "--") == 0)
+        return err_set(err, ERR_USAGE,
+                       "each: missing argument LINES before --");
     if (count > 1 && strcmp(operands[1], "--") != 0)
         return err_set(err, ERR_USAGE,
                        "each: unexpected argument '%s' (write -- before "

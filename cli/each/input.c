@@ -5,13 +5,12 @@
 #include <string.h>
 
 #include "base/fs.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/each/csv.h"
 #include "workflows/matrix.h"
 
-enum { INPUT_MAX_BYTES = 1 << 30 };
+enum { INPUT_MAX_BYTES = 1 << 30, COLUMNS_MAX = 10000 };
 
 const char *const each_format_names[] = {
     [EACH_LINES] = "lines",
@@ -87,11 +86,11 @@ static int read_paths(struct each_input *input, struct err *err)
 
 static void skip_mark(struct buf *text)
 {
-    static const char mark[] = "\xef\xbb\xbf";
-    const size_t length = sizeof(mark) - 1;
+    const char *at = buf_text(text);
+    size_t length = text->length;
 
-    if (text->length >= length && memcmp(text->data, mark, length) == 0)
-        buf_consume(text, length);
+    text_skip_mark(&at, &length);
+    buf_consume(text, text->length - length);
 }
 
 static int read_text(struct each_input *input, const struct each_source *source,
@@ -129,19 +128,39 @@ static void add_column(struct each_input *input, const char *name)
     input->columns[input->column_count++] = mem_copy_string(name);
 }
 
+static int refuse_column(const struct each_input *input, size_t line,
+                         const char *name, struct err *err)
+{
+    char *why = mem_printf("duplicate column '%s'", name);
+
+    each_input_refuse(input, line, why, err);
+    free(why);
+    return -1;
+}
+
+/* Columns without a name, as of commas at the end, cannot be meant by one. */
 static int check_columns(const struct each_input *input, size_t line,
                          struct err *err)
 {
-    for (size_t i = 0; i < input->column_count; i++) {
-        for (size_t j = 0; j < i; j++) {
-            if (strcmp(input->columns[i], input->columns[j]) != 0)
-                continue;
-            err_set(err, ERR_FILE, "line %zu: duplicate column '%s'", line,
-                    input->columns[i]);
-            return err_prefix(err, "'%s'", input->path);
-        }
-    }
+    for (size_t i = 0; i < input->column_count; i++)
+        for (size_t j = 0; j < i && input->columns[i][0] != '\0'; j++)
+            if (strcmp(input->columns[i], input->columns[j]) == 0)
+                return refuse_column(input, line, input->columns[i], err);
     return 0;
+}
+
+static int check_count(const struct each_input *input, size_t line,
+                       size_t count, struct err *err)
+{
+    char *why;
+
+    if (count <= COLUMNS_MAX)
+        return 0;
+    why = mem_printf("out of range: %zu columns, more than %d", count,
+                     COLUMNS_MAX);
+    each_input_refuse(input, line, why, err);
+    free(why);
+    return -1;
 }
 
 static int read_header(struct each_input *input, struct err *err)
@@ -154,33 +173,60 @@ static int read_header(struct each_input *input, struct err *err)
     do {
         found = csv_next(&csv, err);
     } while (found > 0 && text_is_blank(csv.start, csv.length));
-    for (size_t i = 0; found > 0 && i < csv.count; i++)
+    if (found < 0)
+        err_prefix(err, "'%s'", input->path);
+    else
+        found = check_count(input, csv.first_line, csv.count, err);
+    for (size_t i = 0; found == 0 && i < csv.count; i++)
         add_column(input, csv_cell(&csv, i));
-    found = found < 0 ? err_prefix(err, "'%s'", input->path)
-                      : check_columns(input, csv.first_line, err);
+    if (found == 0)
+        found = check_columns(input, csv.first_line, err);
     csv_clear(&csv);
     return found;
 }
 
-/* Those of the first line. */
-static void read_keys(struct each_input *input)
+json_t *each_input_object(const struct each_input *input, size_t line,
+                          const char *text, size_t length, struct err *err)
+{
+    struct err why = {0};
+    json_t *object = json_parse_up_to(text, length, MATRIX_BYTES_MAX, &why);
+
+    if (json_is_object(object))
+        return object;
+    each_input_refuse(input, line,
+                      object == NULL ? why.text : "it is not a JSON object",
+                      err);
+    json_decref(object);
+    return NULL;
+}
+
+/* Those of the first object. */
+static int read_keys(struct each_input *input, struct err *err)
 {
     const char *text = buf_text(&input->text);
-    size_t length;
+    size_t length = strcspn(text, "\n"), line = 1;
     const char *key;
     json_t *object, *item;
+    int result;
 
-    for (length = strcspn(text, "\n");
-         text_is_blank(text, length) && text[length] != '\0';
-         length = strcspn(text, "\n"))
+    for (; text_is_blank(text, length) && text[length] != '\0'; line++) {
         text += length + 1;
-    object = json_parse(text, length, NULL);
+        length = strcspn(text, "\n");
+    }
+    if (text_is_blank(text, length))
+        return 0;
+    object = each_input_object(input, line, text, length, err);
+    if (object == NULL)
+        return -1;
+    result = check_count(input, line, json_object_size(object), err);
     json_object_foreach(object, key, item)
     {
         (void)item;
-        add_column(input, key);
+        if (result == 0)
+            add_column(input, key);
     }
     json_decref(object);
+    return result;
 }
 
 int each_input_read(struct each_input *input, const struct each_source *source,
@@ -195,9 +241,7 @@ int each_input_read(struct each_input *input, const struct each_source *source,
         return -1;
     if (input->format == EACH_CSV || input->format == EACH_TSV)
         return read_header(input, err);
-    if (input->format == EACH_JSONL)
-        read_keys(input);
-    return 0;
+    return input->format == EACH_JSONL ? read_keys(input, err) : 0;
 }
 
 void each_input_clear(struct each_input *input)

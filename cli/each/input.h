@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json.h"
 
 /* What LINES of `smtune each` has, before its lines are looked at. */
 
@@ -46,5 +47,8 @@ bool each_input_is_table(const struct each_input *input);
 /* ERR_FILE with the number of the line, and why it is none. Always -1. */
 int each_input_refuse(const struct each_input *input, size_t line,
                       const char *why, struct err *err);
+/* The JSON object of a line, a new reference; NULL: it is none. */
+json_t *each_input_object(const struct each_input *input, size_t line,
+                          const char *text, size_t length, struct err *err);
 
 #endif

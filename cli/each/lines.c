@@ -227,7 +227,6 @@ static int add_key(const struct building *b, json_t *row, const json_t *object,
 static int add_object(struct building *b, const char *text, size_t length,
                       size_t line)
 {
-    struct err why = {0};
     json_t *object, *row;
     int result;
 
@@ -235,12 +234,9 @@ static int add_object(struct building *b, const char *text, size_t length,
         b->lines->blank++;
         return 0;
     }
-    object = json_parse_up_to(text, length, MATRIX_BYTES_MAX, &why);
-    if (!json_is_object(object)) {
-        json_decref(object);
-        return refuse(b, line,
-                      object == NULL ? why.text : "it is not a JSON object");
-    }
+    object = each_input_object(b->input, line, text, length, b->err);
+    if (object == NULL)
+        return -1;
     row = json_object();
     length -= text[length - 1] == '\r';
     result = add_whole(b, row, text, length, line);

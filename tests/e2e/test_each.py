@@ -253,6 +253,11 @@ def test_columns_of_csv(smtune):
     proved(smtune)
 
 
+def test_columns_without_names(smtune):
+    assert smtune.ok("each", "-", "--as", "csv", "--", "echo", "{a}{3}",
+                     input="a,,,\n1,2,3,4\n") == "13\n"
+
+
 def test_columns_of_standard_input(smtune):
     assert smtune.ok("each", "-", "--as", "csv", "--", "echo", "{b}{a}",
                      input="a,b\n1,2\n") == "21\n"
@@ -296,6 +301,11 @@ def test_columns_are_words_of_a_script(smtune):
      "COMMAND uses no column of 't.csv' (columns: {a}, {b})"),
     ("t.jsonl", '{"a": 1}\n[1]\n', ["{a}"], 3,
      "'t.jsonl': line 2: it is not a JSON object"),
+    ("t.jsonl", '\n[1]\n{"a": 1}\n', ["{a}"], 3,
+     "'t.jsonl': line 2: it is not a JSON object"),
+    ("t.jsonl", '{"a"\n', ["{a}"], 3, "'t.jsonl': line 1: not valid JSON"),
+    ("t.csv", "a," * 10000 + "b\n1\n", ["{b}"], 3,
+     "'t.csv': line 1: out of range: 10001 columns, more than 10000"),
     ("t.jsonl", '{"a": 1}\n{"a": \n', ["{a}"], 3,
      "'t.jsonl': line 2: not valid JSON"),
     ("t.jsonl", '{"a": 1}\n\n{"b": 1}\n', ["{a}"], 3,
@@ -317,6 +327,7 @@ def test_a_table_that_does_not_fit(smtune, name, text, words, status, message):
     (["lines"], "each: missing argument COMMAND"),
     (["lines", "--"], "each: missing argument COMMAND"),
     ([], "each: missing argument LINES"),
+    (["--", "echo"], "each: missing argument LINES before --"),
     (["lines", "echo", "{}"], "each: unexpected argument 'echo' (write -- before "
      "COMMAND, and a pattern of files in quotes)"),
     (["lines", "other", "--", "echo"], "each: unexpected argument 'other'"),

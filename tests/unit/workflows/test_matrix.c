@@ -250,6 +250,11 @@ static void test_matrix__lines_of_a_file(void **state)
         {"a.txt", "\n \t\r\n", "[]"},
         {"a.txt", "b\na b\n\n 1\r\n\"x\"",
          "[\"b\",\"a b\",\" 1\",\"\\\"x\\\"\"]"},
+        {"a.txt",
+         "\xef\xbb\xbf"
+         "a\n\xef\xbb\xbf",
+         "[\"a\",\"\xef\xbb\xbf\"]"},
+        {"a.jsonl", "\xef\xbb\xbf{}\n", "[\"{}\"]"},
         {"a.jsonl", "1\n2.5\r\n\n\"a\\nb\"\ntrue\n", "[1,2.5,\"a\\nb\",true]"},
         {"a.jsonl", "{\"b\": [1], \"a\": null}",
          "[\"{\\\"b\\\":[1],\\\"a\\\":null}\"]"},
