@@ -23,9 +23,10 @@ int run_check_values(const struct experiment *experiment,
 
     if (spec_is_masked(experiment->source))
         return err_set(err, ERR_USAGE,
-                       "the run comes from a backup without secrets, and "
-                       "cannot start anything with masked values: apply its "
-                       "file with 'smtune edit RUN FILE'");
+                       "the file has masked secrets, and nothing can start "
+                       "with them: use the original file ('smtune edit RUN "
+                       "FILE' for a run of a backup), or that of 'smtune show "
+                       "RUN --file --with-secrets'");
     if (check_task(&experiment->task, err) != 0)
         return -1;
     for (size_t i = 0; i < step_count; i++)

@@ -10,7 +10,7 @@ struct workflow;
 /*
  * Before anything starts: whether all values that jobs need are at hand. -1
  * with ERR_USAGE where a variable of env_from is not set, an env_file cannot be
- * used, or the file comes from a backup in which secrets are masked.
+ * used, or the secrets of the file are masked.
  */
 int run_check_values(const struct experiment *experiment,
                      const struct workflow *workflow, struct err *err);
