@@ -71,14 +71,15 @@ static void mask_words(void *user, const char *text, const char *words,
 
 static void mask_detail(void *user, const char *detail, struct buf *out)
 {
-    json_t *json = json_parse(detail, strlen(detail), NULL);
+    size_t length = strlen(detail); /* of any, as of a matrix of many lines */
+    json_t *json = json_parse_up_to(detail, length, length, NULL);
 
     (void)user; /* the same as in the run's row */
     if (json != NULL) {
         spec_mask_detail(json, true);
         json_print(json, out);
     } else {
-        mask_add(NULL, detail, strlen(detail), out);
+        mask_add(NULL, detail, length, out);
     }
     json_decref(json);
 }

@@ -46,6 +46,23 @@ def test_a_backup_is_a_store(smtune, experiment, tmp_path):
     assert len(smtune.json("--store", folder, "ls")) == 2
 
 
+def test_a_matrix_of_more_than_a_message(smtune, workflow, write):
+    """The row and the event of its step have the same lines, masked or not."""
+    write("in.txt", "".join(f"{i} --token=x{i} {'x' * 2000}\n"
+                            for i in range(600)))
+    smtune.ok("run", workflow("""\
+  each:
+    matrix: {line: {lines: in.txt}}
+    if: copy = 599
+    command: "true"
+"""))
+    smtune.ok("backup", "copy.db")
+    folder = restore(smtune, smtune.directory / "copy.db", "restored")
+    result = smtune("--store", folder, "fsck", "-o", "json")
+    texts = [finding["text"] for finding in json.loads(result.stdout)]
+    assert all(text.startswith("missing folder") for text in texts), texts
+
+
 def test_names_and_what_is_there_already(smtune, experiment):
     smtune.ok("run", experiment)
     first = smtune.ok("backup").strip()
