@@ -66,6 +66,21 @@ static int check_length(const struct building *b, size_t line, size_t length,
     return -1;
 }
 
+/* Before anything is made of it: a line may be as long as the input. */
+static int check_text(const struct building *b, size_t line, size_t length)
+{
+    char *why;
+
+    if (length <= ARGUMENT_BYTES - AROUND_BYTES)
+        return 0;
+    why = mem_printf("too long: %zu bytes, and an argument has at most %d on "
+                     "Linux",
+                     length, ARGUMENT_BYTES - AROUND_BYTES);
+    refuse(b, line, why);
+    free(why);
+    return -1;
+}
+
 static int check_amount(const struct building *b)
 {
     if (b->lines->count > MATRIX_COPIES_MAX)
@@ -121,6 +136,8 @@ static int add_line(struct building *b, const char *text, size_t length,
         return refuse(b, line,
                       "it contains a NUL byte (use -0 if NULs end "
                       "the lines)");
+    if (check_text(b, line, length) != 0)
+        return -1;
     item = json_stringn(text, length);
     return item != NULL ? add(b, line, item)
                         : refuse(b, line, "it is not UTF-8");
@@ -131,8 +148,11 @@ static int add_line(struct building *b, const char *text, size_t length,
 static int add_column(const struct building *b, json_t *row, const char *name,
                       size_t line, const char *text)
 {
-    json_t *value = json_string(text);
+    json_t *value;
 
+    if (check_text(b, line, strlen(text)) != 0)
+        return -1;
+    value = json_string(text);
     if (value != NULL && json_object_set_new(row, name, value) == 0)
         return 0;
     return refuse(b, line, "it is not UTF-8");
