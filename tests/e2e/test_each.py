@@ -354,7 +354,6 @@ def test_usage(smtune, lines, words, message):
     (["--jobs", "100000"], "parallel"),
     (["--executor", "slrum"], "slrum"),
     (["--set", "steps.each.retyr=[]"], "retyr"),
-    (["--set", "steps.each.matrix={}"], "matrix"),
     (["--set", "steps.each.matrix.line=[1]"], "--set cannot"),
     (["--set", "steps.each.matrix.seed=[1, 2]"], "--set cannot"),
     (["--set", "steps.more={command: echo}"], "--set cannot"),
