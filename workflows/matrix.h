@@ -46,10 +46,11 @@ json_t *matrix_axis_from_text(const char *text, struct err *err);
 json_t *matrix_axis_from_glob(const char *pattern, struct err *err);
 /*
  * The lines of a file, in their order, each a text, without the CR and LF at
- * its end; blank ones and a byte order mark before all are left out. Of a file whose name ends in .jsonl each is
- * a JSON value: a text, a number, a boolean, or an object, which becomes its
- * text. NULL where a line is something else, or the file cannot be read
- * (ERR_NOT_FOUND: it is not there). The same of a text of such lines.
+ * its end; blank ones and a byte order mark before all are left out. Of a file
+ * whose name ends in .jsonl each is a JSON value: a text, a number, a boolean,
+ * or an object, which becomes its text. NULL where a line is something else, or
+ * the file cannot be read (ERR_NOT_FOUND: it is not there). The same of a text
+ * of such lines.
  */
 json_t *matrix_axis_from_lines(const char *path, struct err *err);
 json_t *matrix_axis_from_line_text(const char *text, size_t length,

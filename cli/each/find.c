@@ -94,16 +94,15 @@ static int compare(const struct cli *cli, const struct each_order *order,
     struct spec before = {NULL, NULL}, after = {NULL, NULL};
     struct spec_changes changes = {0};
     int result = run_read_spec(store, found->id, &before, err);
+    bool has_lines = result == 0 && each_spec_has_lines(&before, lines);
 
-    if (result == 0 && before.workflow == NULL)
-        result = 1;
-    if (result == 0)
+    if (has_lines)
         result = each_spec_parse(cli, order, lines, &before, &after, err);
-    if (result == 0 && after.workflow != NULL)
+    if (has_lines && result == 0)
         result = spec_change_find(&before, &after, &changes, err);
     found->differs = changes.count > 0;
     if (result == 0)
-        result = are_taken_over(&changes);
+        result = has_lines && are_taken_over(&changes);
     else if (result > 0)
         result = 0;
     spec_changes_clear(&changes);

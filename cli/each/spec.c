@@ -212,21 +212,23 @@ static const char **find_words(const struct each_order *order,
 
 /* ---- checked ---- */
 
-/* Job N is line N, whatever --set has changed. */
-static bool has_lines(const struct workflow *workflow, const char *lines_path)
+bool each_spec_has_lines(const struct spec *spec, const char *lines_path)
 {
-    const struct step *step = &workflow->steps[0];
+    const struct workflow *workflow = spec->workflow;
+    const struct step *step;
 
-    return workflow->step_count == 1 && step->kind == STEP_TASK &&
-           step->repeat.max == 0 && step->axis_count == 1 &&
-           step->axes[0].kind == AXIS_LINES &&
+    if (workflow == NULL || workflow->step_count != 1)
+        return false;
+    step = &workflow->steps[0];
+    return step->kind == STEP_TASK && step->repeat.max == 0 &&
+           step->axis_count == 1 && step->axes[0].kind == AXIS_LINES &&
            text_ends_with(step->axes[0].pattern, strrchr(lines_path, '/'));
 }
 
 static int check_lines(struct spec *spec, const char *lines_path,
                        struct err *err)
 {
-    if (spec->workflow != NULL && has_lines(spec->workflow, lines_path))
+    if (each_spec_has_lines(spec, lines_path))
         return 0;
     spec_clear(spec);
     return err_set(err, ERR_FILE,

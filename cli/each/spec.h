@@ -38,6 +38,9 @@ char *each_spec_name(const struct each_order *order);
 char *each_spec_lines_path(const struct each_order *order,
                            const char *run_directory);
 
+/* Whether job N of a run of it is line N of that file. */
+bool each_spec_has_lines(const struct spec *spec, const char *lines_path);
+
 /* The workflow's text, of a run that has its lines there. */
 void each_spec_print(const struct each_order *order, const char *lines_path,
                      struct buf *out);

@@ -128,6 +128,15 @@ def test_a_name_is_of_one_run(smtune, lines, ran, change):
     assert ran() == ["a"]
 
 
+def test_a_name_of_another_workflow(smtune, lines, workflow):
+    lines("a")
+    smtune.ok("run", "-q", workflow('  b: {command: "true"}\n', name="it"),
+              "--set", "steps.b.env.X=1")
+    result = each(smtune, "-n", "it")
+    assert result.returncode == 5
+    assert result.stderr.startswith("smtune: duplicate name 'it': ")
+
+
 def test_new_runs_all_again(smtune, lines, ran):
     lines("a", "b")
     assert each(smtune).returncode == 0
