@@ -14,10 +14,9 @@
 
 /*
  * Two passes over the text. The first replaces the values that are known, the
- * longest first, so that a value that contains another one is masked as a
- * whole; it also finds them within words. The second looks for patterns: a
- * secret's name before a value, and values that show what they are. What is a
- * secret is decided in secret.c.
+ * longest first, so that one that contains another is masked as a whole, also
+ * within words. The second looks for patterns: a secret's name before a value,
+ * and values that show what they are (secret.c).
  */
 
 static const char masked[] = "***";
@@ -51,24 +50,29 @@ void mask_destroy(struct mask *mask)
     free(mask);
 }
 
+/* Without blanks around it: a block of YAML has a line end of its own. */
 void mask_hide(struct mask *mask, const char *name, const char *value)
 {
-    size_t length = strlen(value), at = 0;
+    size_t length, at = 0;
 
+    value += strspn(value, " \t\r\n");
+    length = strlen(value);
+    while (length > 0 && isspace((unsigned char)value[length - 1]))
+        length--;
     if (length < MASK_SHORTEST)
         return;
     while (at < mask->count && mask->secrets[at].length > length)
         at++;
-    for (size_t i = at; i < mask->count; i++) {
-        if (strcmp(mask->secrets[i].value, value) == 0)
+    for (size_t i = at; i < mask->count; i++)
+        if (mask->secrets[i].length == length &&
+            memcmp(mask->secrets[i].value, value, length) == 0)
             return;
-    }
     mask->secrets = mem_grow(mask->secrets, mask->count, &mask->capacity,
                              sizeof(*mask->secrets));
     memmove(mask->secrets + at + 1, mask->secrets + at,
             (mask->count - at) * sizeof(*mask->secrets));
-    mask->secrets[at] =
-        (struct secret){mem_copy_string(name), mem_copy_string(value), length};
+    mask->secrets[at] = (struct secret){
+        mem_copy_string(name), mem_copy_bytes(value, length), length};
     mask->count++;
 }
 
@@ -79,7 +83,7 @@ static const struct secret *find_secret(const struct mask *mask,
     for (size_t i = 0; i < mask->count; i++) {
         const struct secret *secret = &mask->secrets[i];
 
-        if (secret->length <= length &&
+        if (*secret->value == *text && secret->length <= length &&
             memcmp(text, secret->value, secret->length) == 0)
             return secret;
     }
@@ -101,6 +105,18 @@ void mask_hide_environment(struct mask *mask, char *const *environment)
     }
 }
 
+/* The lines of a value stay lines, with their indentation. */
+static void add_breaks(const char *at, const char *end, struct buf *out)
+{
+    bool is_indent = false;
+
+    for (; at < end; at++) {
+        is_indent = *at == '\n' || (is_indent && (*at == ' ' || *at == '\t'));
+        if (is_indent)
+            buf_add_char(out, *at);
+    }
+}
+
 /* Replaces the values that are known. */
 static void add_known(const struct mask *mask, const char *text, size_t length,
                       struct buf *out)
@@ -108,11 +124,13 @@ static void add_known(const struct mask *mask, const char *text, size_t length,
     for (size_t at = 0; at < length;) {
         const struct secret *secret = find_secret(mask, text + at, length - at);
 
-        if (secret != NULL)
-            buf_printf(out, "<%s>", secret->name);
-        else
-            buf_add_char(out, text[at]);
-        at += secret != NULL ? secret->length : 1;
+        if (secret == NULL) {
+            buf_add_char(out, text[at++]);
+            continue;
+        }
+        buf_printf(out, "<%s>", secret->name);
+        add_breaks(text + at, text + at + secret->length, out);
+        at += secret->length;
     }
 }
 
@@ -163,6 +181,14 @@ static void skip_nested(struct text *text)
     } while (text->at < text->end && depth > 0);
 }
 
+/* A shell's line may go on in the next one. */
+static void skip_blanks(struct text *text)
+{
+    while (is_at(text, " \t") ||
+           (text->end - text->at >= 2 && memcmp(text->at, "\\\n", 2) == 0))
+        text->at += *text->at == '\\' ? 2 : 1;
+}
+
 /*
  * From the end of a secret's name to its value: `=` or `:`, perhaps behind a
  * closing quote, or for an option a blank alone. False where there is none.
@@ -172,10 +198,10 @@ static bool skip_to_value(struct text *text, bool is_option)
     const char *name_end = text->at;
 
     skip(text, "\\\"'");
-    skip(text, " \t");
+    skip_blanks(text);
     if (is_at(text, "=:")) {
         text->at++;
-        skip(text, " \t");
+        skip_blanks(text);
         return text->at < text->end && !is_at(text, "=");
     }
     return is_option && text->at > name_end && text->at < text->end &&
@@ -236,18 +262,6 @@ static bool is_reference(struct text value)
     return value.at == value.end || is_at(&value, " \t\r\n\\\"',;&)}]");
 }
 
-/* The lines of a value stay lines, with their indentation. */
-static void add_breaks(const char *at, const char *end, struct buf *out)
-{
-    bool is_indent = false;
-
-    for (; at < end; at++) {
-        is_indent = *at == '\n' || (is_indent && (*at == ' ' || *at == '\t'));
-        if (is_indent)
-            buf_add_char(out, *at);
-    }
-}
-
 /* The text is behind the name of a secret: masks the value that follows. */
 static void add_masked(struct text *text, bool is_option, bool is_header,
                        struct buf *out)
@@ -263,17 +277,18 @@ static void add_masked(struct text *text, bool is_option, bool is_header,
     if (is_at(&value, "\"'")) {
         char quote = *value.at++;
 
-        buf_add(out, text->at, (size_t)(value.at - text->at));
         start = value.at;
         if (is_escaped)
             skip_to(&value, "\\\"'");
         else
             skip_quoted(&value, quote);
     } else {
-        buf_add(out, text->at, (size_t)(value.at - text->at));
         start = value.at;
         skip_value(&value, is_header);
     }
+    if (value.at == start)
+        return; /* --password "" */
+    buf_add(out, text->at, (size_t)(start - text->at));
     buf_add_string(out, masked);
     add_breaks(start, value.at, out);
     text->at = value.at;
@@ -378,11 +393,8 @@ char *mask_show(const struct mask *mask, const char *text)
 {
     struct buf out = BUF_INIT;
 
-    if (text == NULL)
-        return NULL;
-    if (mask == NULL)
-        buf_add_string(&out, text);
-    else
-        mask_add(mask, text, strlen(text), &out);
+    if (text == NULL || mask == NULL)
+        return text != NULL ? mem_copy_string(text) : NULL;
+    mask_add(mask, text, strlen(text), &out);
     return buf_take(&out);
 }

@@ -21,9 +21,10 @@ void mask_destroy(struct mask *mask);
 enum { MASK_SHORTEST = 4 };
 
 /*
- * From now on `value` is shown as "<name>". Both are copied. A value of fewer
- * than MASK_SHORTEST bytes is not masked by itself, because half of any text
- * would match it. A value that was given before keeps its first name.
+ * From now on `value`, without blanks around it, is shown as "<name>". Both are
+ * copied. A value of fewer than MASK_SHORTEST bytes is not masked by itself,
+ * because half of any text would match it. A value that was given before keeps
+ * its first name.
  */
 void mask_hide(struct mask *mask, const char *name, const char *value);
 

@@ -37,6 +37,11 @@ static void test_mask__known_values(void **state)
           "cannot start '/opt/<env.LOGIN>/x'");
     check(mask, "aswordfish-2b 1", "a<env.LONG>b 1");
     check(mask, "swordfis", "swordfis");
+    mask_hide(mask, "env.BLOCK", " of a block\n");
+    mask_hide(mask, "env.BLANK", " \n \n ");
+    mask_hide(mask, "env.LINES", "one\n  two");
+    check(mask, "of a block\nof a block", "<env.BLOCK>\n<env.BLOCK>");
+    check(mask, "one\n  two one\n two", "<env.LINES>\n   one\n two");
     mask_destroy(mask);
     mask_destroy(NULL);
     check(NULL, "swordfish TOKEN=a", "swordfish TOKEN=***");
@@ -91,6 +96,10 @@ static void test_mask__patterns(void **state)
         {"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln!", "***!"},
         {"\"token\": {\"a\": \"b\"", "\"token\": ***"},
         {"token=\"abc", "token=\"***"},
+        {"--password \"\" --token= x", "--password \"\" --token= ***"},
+        {"token:\nlr: 1", "token:\nlr: 1"},
+        {"--token \\\n  a --lr 1", "--token \\\n  *** --lr 1"},
+        {"A_TOKEN=\\\na b", "A_TOKEN=\\\n*** b"},
         {"TOKEN='a\n  b\n' c", "TOKEN='***\n  \n' c"},
         {"://", "://"},
         {"a://b", "a://b"},
