@@ -84,7 +84,8 @@ static bool is_text(const yaml_event_t *event)
 
     conf_resolve_scalar(&cell, (const char *)event->data.scalar.value,
                         event->data.scalar.length,
-                        style_of(event) != SCALAR_PLAIN);
+                        style_of(event) != SCALAR_PLAIN ||
+                            event->data.scalar.tag != NULL);
     is_text = cell.node.type == CONF_TEXT;
     free(cell.text);
     return is_text;
@@ -104,10 +105,15 @@ static void add_found(struct masking *m, const yaml_event_t *event,
     };
 }
 
-/* One that can be part of any scalar. */
-static bool is_plain_name(const char *name)
+/* Hides it elsewhere, too, unless it is a short word: `local` may also be the
+ * value of a key that must stay readable. A name is part of any scalar. */
+static void hide(struct masking *m, const char *name, const char *value)
 {
-    return name[0] != '\0' && text_variable_length(name) == strlen(name);
+    enum { SHORTEST = 8 };
+    bool is_plain = *name != '\0' && text_variable_length(name) == strlen(name);
+
+    if (strlen(value) >= SHORTEST && strstr(value, "${{") == NULL)
+        mask_hide(m->mask, is_plain ? name : "secret", value);
 }
 
 static void take_scalar(struct masking *m, const yaml_event_t *event,
@@ -120,10 +126,10 @@ static void take_scalar(struct masking *m, const yaml_event_t *event,
 
     if (is_named)
         treatment = is_text(event) ? TREAT_SECRET : TREAT_OPEN;
-    if (treatment == TREAT_SECRET && strstr(value, "${{") == NULL &&
+    if (treatment == TREAT_SECRET &&
         (is_named || secret_is_name(name, strlen(name)) ||
          secret_is_value(name, value)))
-        mask_hide(m->mask, is_plain_name(name) ? name : "secret", value);
+        hide(m, name, value);
     add_found(m, event, treatment);
 }
 
@@ -156,23 +162,35 @@ static void follow(struct masking *m, const yaml_event_t *event,
 static bool read_node(struct masking *m, const yaml_event_t *event,
                       const struct mask_place *place, int depth);
 
+static bool is_option_value(const yaml_event_t *event)
+{
+    return event->type == YAML_ALIAS_EVENT ||
+           (event->type == YAML_SCALAR_EVENT &&
+            *event->data.scalar.value != '-');
+}
+
 static bool read_list(struct masking *m, const struct mask_place *place,
                       int depth)
 {
-    const struct mask_place item = mask_enter_item(place);
     bool is_read = true, is_end = false;
+    char *option = NULL;
+    yaml_event_t event;
 
-    while (is_read && !is_end) {
-        yaml_event_t event;
+    while (is_read && !is_end && yaml_parser_parse(&m->parser, &event)) {
+        struct mask_place item =
+            mask_enter_item(place, is_option_value(&event) ? option : NULL);
 
-        if (!yaml_parser_parse(&m->parser, &event))
-            return false;
         is_end = event.type == YAML_SEQUENCE_END_EVENT;
         if (!is_end)
             is_read = read_node(m, &event, &item, depth + 1);
+        free(option);
+        option = event.type == YAML_SCALAR_EVENT
+                     ? mask_copy_option((const char *)event.data.scalar.value)
+                     : NULL;
         yaml_event_delete(&event);
     }
-    return is_read;
+    free(option);
+    return is_read && is_end;
 }
 
 static bool read_item(struct masking *m, const struct mask_place *map,
@@ -290,23 +308,43 @@ static size_t write_all(const struct masking *m, struct buf *out)
     return masked;
 }
 
+/* As conf_parse() does; what hides a pair has as many characters. */
+static bool read_text(struct masking *m, const struct mask_place *root)
+{
+    struct buf hidden = BUF_INIT;
+    const char *text = m->text;
+    size_t length = m->length;
+    bool is_read;
+
+    if (conf_check_text(text, length, NULL) != 0 ||
+        !yaml_parser_initialize(&m->parser))
+        return false;
+    yaml_parser_set_encoding(&m->parser, YAML_UTF8_ENCODING);
+    if (conf_hide_pairs(text, length, &hidden)) {
+        text = buf_text(&hidden);
+        length = hidden.length;
+    }
+    yaml_parser_set_input_string(&m->parser, (const unsigned char *)text,
+                                 length);
+    is_read = read_all(m, root);
+    yaml_parser_delete(&m->parser);
+    buf_clear(&hidden);
+    return is_read;
+}
+
 static size_t mask_text(const char *text, size_t length,
                         const struct mask_place *root, struct buf *out)
 {
     struct masking m = {.text = text, .length = length};
     size_t masked;
-    bool is_read = false;
 
     m.mask = mask_create();
-    if (conf_check_text(text, length, NULL) == 0 &&
-        yaml_parser_initialize(&m.parser)) {
-        yaml_parser_set_encoding(&m.parser, YAML_UTF8_ENCODING);
-        yaml_parser_set_input_string(&m.parser, (const unsigned char *)text,
-                                     length);
-        is_read = read_all(&m, root);
-        yaml_parser_delete(&m.parser);
-    }
-    masked = is_read ? write_all(&m, out) : mask_lines(text, length, out);
+    if (read_text(&m, root))
+        masked = write_all(&m, out);
+    else if (root->treatment == TREAT_TEXT)
+        masked = mask_lines(text, length, out);
+    else
+        masked = mask_all((struct piece){text, text + length}, out);
     for (size_t i = 0; i < m.anchor_count; i++)
         free(m.anchors[i].name);
     free(m.anchors);
@@ -326,12 +364,25 @@ size_t conf_mask(const struct schema_key *keys, const char *text, size_t length,
     return mask_text(text, length, &root, out);
 }
 
+size_t conf_mask_value(const struct schema_key *keys, const char *path,
+                       const char *value, struct buf *out)
+{
+    struct mask_place place = {.keys = keys};
+    char *copy = mem_copy_string(path), *rest = copy, *part;
+    size_t masked;
+
+    while ((part = strsep(&rest, ".")) != NULL)
+        place = mask_enter(&place, part, true);
+    masked = mask_text(value, strlen(value), &place, out);
+    free(copy);
+    return masked;
+}
+
 size_t conf_mask_assignment(const struct schema_key *keys,
                             const char *assignment, struct buf *out)
 {
     const char *value = strchr(assignment, '=');
-    struct mask_place place = {.keys = keys};
-    char *path, *part, *rest;
+    char *path;
     size_t masked;
 
     if (value == NULL) {
@@ -340,10 +391,7 @@ size_t conf_mask_assignment(const struct schema_key *keys,
     }
     buf_add(out, assignment, (size_t)(++value - assignment));
     path = mem_copy_bytes(assignment, (size_t)(value - assignment) - 1);
-    rest = path;
-    while ((part = strsep(&rest, ".")) != NULL)
-        place = mask_enter(&place, part, true);
-    masked = mask_text(value, strlen(value), &place, out);
+    masked = conf_mask_value(keys, path, value, out);
     free(path);
     return masked;
 }

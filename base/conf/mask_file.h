@@ -19,6 +19,10 @@ struct schema_key;
 size_t conf_mask(const struct schema_key *keys, const char *text, size_t length,
                  struct buf *out);
 
+/* The same of a value, as a file may have it, under a path of keys. */
+size_t conf_mask_value(const struct schema_key *keys, const char *path,
+                       const char *value, struct buf *out);
+
 /* The same of an assignment of --set, KEY=VALUE. */
 size_t conf_mask_assignment(const struct schema_key *keys,
                             const char *assignment, struct buf *out);

@@ -30,8 +30,12 @@ struct mask_place {
 /* The place of a key's item; is_collection: it is a map or a list. */
 struct mask_place mask_enter(const struct mask_place *map, const char *name,
                              bool is_collection);
-/* Of an item of a list. */
-struct mask_place mask_enter_item(const struct mask_place *list);
+/* A word of a command whose value is the next word: `--token`. The caller's to
+ * free; NULL: it is none. */
+char *mask_copy_option(const char *word);
+/* Of an item of a list; option: of the word before it. */
+struct mask_place mask_enter_item(const struct mask_place *list,
+                                  const char *option);
 /* Of a scalar there, which may be a map in short. */
 enum treatment mask_treat_scalar(const struct mask_place *place);
 

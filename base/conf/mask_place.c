@@ -7,6 +7,7 @@
 
 #include "base/conf/mask_impl.h"
 #include "base/conf/schema_impl.h"
+#include "base/mem.h"
 #include "base/secret.h"
 
 static struct mask_place place_of(const struct schema_key *key)
@@ -23,18 +24,23 @@ static struct mask_place place_of(const struct schema_key *key)
                                .treatment = treatments[key->secrecy]};
 }
 
-/* A key as for --set: trial.env.X, notify. */
-static bool is_path_of_secret(const char *name)
+/* A key as for --set: trial.env.X, trial.env with a map, notify. */
+static bool is_path_of_secret(const char *name, bool is_collection)
 {
+    size_t length = strlen(name);
+
     return strcmp(name, "notify") == 0 ||
            strncmp(name, "notify.", strlen("notify.")) == 0 ||
            strncmp(name, "env.", strlen("env.")) == 0 ||
-           strstr(name, ".env.") != NULL;
+           strstr(name, ".env.") != NULL ||
+           (is_collection &&
+            (strcmp(name, "env") == 0 ||
+             (length > 4 && strcmp(name + length - 4, ".env") == 0)));
 }
 
-static enum treatment treat_by_name(const char *name)
+static enum treatment treat_by_name(const char *name, bool is_collection)
 {
-    if (is_path_of_secret(name))
+    if (is_path_of_secret(name, is_collection))
         return TREAT_SECRET;
     return secret_is_name(name, strlen(name)) ? TREAT_NAMED : TREAT_TEXT;
 }
@@ -63,19 +69,31 @@ struct mask_place mask_enter(const struct mask_place *map, const char *name,
         inner = place_of(map->element);
     else if (map->keys != NULL) /* {NAME: STEP} */
         inner.keys = map->keys;
-    else if (strcmp(name, "env") == 0 && is_collection)
-        inner.treatment = TREAT_SECRET;
     if (inner.treatment == TREAT_TEXT && key == NULL && inner.keys == NULL)
-        inner.treatment = treat_by_name(name);
+        inner.treatment =
+            treat_by_name(name, is_collection && map->element == NULL);
     inner.name = name;
     return inner;
 }
 
-struct mask_place mask_enter_item(const struct mask_place *list)
+char *mask_copy_option(const char *word)
+{
+    return *word == '-' && strpbrk(word, "= ") == NULL &&
+                   secret_is_name(word, strlen(word))
+               ? mem_copy_string(word)
+               : NULL;
+}
+
+struct mask_place mask_enter_item(const struct mask_place *list,
+                                  const char *option)
 {
     struct mask_place inner = *list;
 
-    if (list->treatment == TREAT_TEXT && list->element != NULL)
+    if (list->treatment != TREAT_TEXT)
+        return inner;
+    if (option != NULL)
+        return (struct mask_place){.treatment = TREAT_SECRET, .name = option};
+    if (list->element != NULL)
         inner = place_of(list->element);
     inner.name = list->name;
     return inner;

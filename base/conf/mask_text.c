@@ -229,6 +229,49 @@ static void mask_in_single(const struct mask *mask, const struct piece *value,
     buf_clear(&plain);
 }
 
+/* In "\nTOKEN=a" the letter of the escape is no part of the name: it is another
+ * character meanwhile, which no file has. */
+static const char letters[] = "ntr", stand_ins[] = "\x01\x02\x03";
+
+static void hide_letters(const struct piece *text, struct buf *out)
+{
+    for (const char *at = text->at; at < text->end; at++) {
+        const char *letter = NULL;
+
+        buf_add_char(out, *at);
+        if (*at != '\\' || ++at == text->end)
+            continue;
+        letter = strchr(letters, *at);
+        buf_add_char(out, letter != NULL ? stand_ins[letter - letters] : *at);
+    }
+}
+
+static void show_letters(const struct buf *text, struct buf *out)
+{
+    for (size_t i = 0; i < text->length; i++) {
+        const char *stand_in = strchr(stand_ins, text->data[i]);
+
+        buf_add_char(out, stand_in != NULL ? letters[stand_in - stand_ins]
+                                           : text->data[i]);
+    }
+}
+
+/* Without its quotes, which a mask must not take. */
+static void mask_in_double(const struct mask *mask, const struct piece *value,
+                           struct buf *out)
+{
+    const struct piece inner = {value->at + 1, value->end - 1};
+    struct buf hidden = BUF_INIT, shown = BUF_INIT;
+
+    hide_letters(&inner, &hidden);
+    mask_add(mask, buf_text(&hidden), hidden.length, &shown);
+    buf_add_char(out, '"');
+    show_letters(&shown, out);
+    buf_add_char(out, '"');
+    buf_clear(&shown);
+    buf_clear(&hidden);
+}
+
 /* Whether a text in double quotes is one still: a mask may have cut an escape.
  */
 static bool is_sound(const char *at, const char *end)
@@ -277,6 +320,8 @@ bool mask_in_scalar(const struct mask *mask, const struct scalar_source *source,
     length = (size_t)(value.end - value.at);
     if (source->style == SCALAR_SINGLE && length >= 2)
         mask_in_single(mask, &value, &shown);
+    else if (source->style == SCALAR_DOUBLE && length >= 2)
+        mask_in_double(mask, &value, &shown);
     else
         mask_add(mask, value.at, length, &shown);
     is_masked = shown.length != length ||
@@ -291,6 +336,16 @@ bool mask_in_scalar(const struct mask *mask, const struct scalar_source *source,
     return is_masked;
 }
 
+/* Behind punctuation, anchors and aliases, which no secret is in; NULL: the line
+ * has none. */
+static const char *find_comment(const char *line, const char *end)
+{
+    for (const char *at = line; at < end; at++)
+        if (*at == '#' && (at == line || isspace((unsigned char)at[-1])))
+            return at;
+    return NULL;
+}
+
 /* A quote in a comment must not reach the next line. */
 void mask_gap(const struct mask *mask, const char *text, size_t length,
               struct buf *out)
@@ -298,10 +353,13 @@ void mask_gap(const struct mask *mask, const char *text, size_t length,
     const char *end = text + length;
 
     while (text < end) {
-        const char *stop = memchr(text, '\n', (size_t)(end - text));
+        const char *stop = memchr(text, '\n', (size_t)(end - text)), *comment;
 
         stop = stop != NULL ? stop + 1 : end;
-        mask_add(mask, text, (size_t)(stop - text), out);
+        comment = find_comment(text, stop);
+        comment = comment != NULL ? comment : stop;
+        buf_add(out, text, (size_t)(comment - text));
+        mask_add(mask, comment, (size_t)(stop - comment), out);
         text = stop;
     }
 }

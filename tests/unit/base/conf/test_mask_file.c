@@ -146,6 +146,37 @@ static const struct masked files[] = {
      "trial:\n  command: \"***\"\n", 1},
     {"trial:\n  command: a swordfish\n  env: {A_TOKEN: swordfish}\n",
      "trial:\n  command: a <A_TOKEN>\n  env: {A_TOKEN: \"***\"}\n", 2},
+    {"trial:\n  command: \"a token='b c\"\n",
+     "trial:\n  command: \"a token='***\"\n", 1},
+    {"trial:\n  command: \"set -e\\nTOKEN=b\\n c\\t\"\n",
+     "trial:\n  command: \"set -e\\nTOKEN=*** c\\t\"\n", 1},
+    {"trial:\n  command: [a, --api-key, b, --lr, c, --token, --key, d]\n",
+     "trial:\n  command: [a, --api-key, \"***\", --lr, c, --token, --key, "
+     "\"***\"]\n",
+     2},
+    {"name: &n b\ntrial:\n  command: [--token, *n]\n",
+     "name: &n \"***\"\ntrial:\n  command: [--token, *n]\n", 1},
+    {"# swordfish\ntrial:\n  env:\n    A_TOKEN: |\n      swordfish\n"
+     "  command: a swordfish\n",
+     "# <A_TOKEN>\ntrial:\n  env:\n    A_TOKEN: |\n      ***\n"
+     "  command: a <A_TOKEN>\n",
+     2},
+    {"name: &swordfish a\ntrial:\n  env: {A_TOKEN: swordfish}\n"
+     "  command: *swordfish\n",
+     "name: &swordfish a\ntrial:\n  env: {A_TOKEN: \"***\"}\n"
+     "  command: *swordfish\n",
+     1},
+    {"name: local\ntrial: {env: {A_TOKEN: local}}\n",
+     "name: local\ntrial: {env: {A_TOKEN: \"***\"}}\n", 1},
+    {"name: \"\\ud83d\\ude00\"\ntrial: {env: {A: b, C: "
+     "\"\\ud83d\\ude00\"}}\n",
+     "name: \"\\ud83d\\ude00\"\ntrial: {env: {A: \"***\", C: "
+     "\"***\"}}\n",
+     2},
+    {"trial:\n  set: {trial.env: {A: b}, env: c}\n",
+     "trial:\n  set: {trial.env: {A: \"***\"}, env: c}\n", 1},
+    {"params: {api_key: !!str 12345, db_password: 12345}\n",
+     "params: {api_key: !!str \"***\", db_password: 12345}\n", 1},
     {"# A_TOKEN: b\nname: a # hf_abcdefghij0123456789\n",
      "# A_TOKEN: ***\nname: a # ***\n", 0},
     {"\xef\xbb\xbftrial: {env: {A: b}}\n",
@@ -202,6 +233,10 @@ static const struct masked assignments[] = {
     {"params.lr=b", "params.lr=b", 0},
     {"trial.command=a --token b", "trial.command=a --token ***", 1},
     {"trial.env.A=", "trial.env.A=", 0},
+    {"trial.env.A=[b", "trial.env.A=***", 1},
+    {"trial.env.A=\"\\ud83d\\ude00 b\"", "trial.env.A=\"***\"", 1},
+    {"trial.env.A=b=c", "trial.env.A=\"***\"", 1},
+    {"params.env=b", "params.env=b", 0},
     {"token: a", "token: ***", 0},
 };
 
