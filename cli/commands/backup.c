@@ -66,7 +66,7 @@ static void mask_file(void *user, const char *text, const char *words,
 static void mask_words(void *user, const char *text, const char *words,
                        struct buf *out)
 {
-    *(size_t *)user += spec_mask_overrides(text, words, out);
+    *(size_t *)user += spec_mask_copy_overrides(text, words, out);
 }
 
 static void mask_detail(void *user, const char *detail, struct buf *out)
@@ -75,12 +75,12 @@ static void mask_detail(void *user, const char *detail, struct buf *out)
     json_t *json = json_parse_up_to(detail, length, length, NULL);
 
     (void)user; /* the same as in the run's row */
-    if (json != NULL) {
-        spec_mask_detail(json, true);
-        json_print(json, out);
-    } else {
+    if (json == NULL)
         mask_add(NULL, detail, length, out);
-    }
+    else if (spec_mask_detail(json, true))
+        json_print(json, out);
+    else
+        buf_add(out, detail, length);
     json_decref(json);
 }
 
@@ -111,8 +111,9 @@ static int tell(const struct cli *cli, struct store *store, const char *path,
                 runs, runs == 1 ? "" : "s", (double)status.st_size / (1 << 20));
     if (!cli->quiet && masked > 0)
         fprintf(stderr,
-                "smtune: %zu secret%s masked: before a restored run resumes, "
-                "apply its file with smtune edit (keep them: --with-secrets)\n",
+                "smtune: %zu secret%s masked in the copy: a restored run that "
+                "has any starts nothing until 'smtune edit RUN FILE' (copy "
+                "them, too: smtune backup --with-secrets)\n",
                 masked, masked == 1 ? " is" : "s are");
     return 0;
 }
@@ -155,8 +156,9 @@ const struct cmd cmd_backup = {
                "Values of env, addresses of notify and other secrets in the "
                "files of runs are masked. A restored run with masked values "
                "can be shown and replayed, and resumes after `smtune edit` "
-               "has applied its file. --with-secrets copies the values. Keep "
-               "such a copy like a password.\n\n"
+               "has applied its file, with --set for each masked value of "
+               "--set. Its results stay. --with-secrets copies the values. "
+               "Keep such a copy like a password.\n\n"
                "To restore, copy the file to DIR/smtune.db while no "
                "program uses DIR, then use --store DIR. DIR is the folder "
                "of the store or a new one. Remove smtune.db-wal and "

@@ -195,8 +195,10 @@ static void say(const struct editing *editing, bool is_live,
 
     if (editing->cli->quiet)
         return;
-    fprintf(stderr, "smtune: run '%s': %zu key%s changed", name, count,
-            units_plural((int64_t)count));
+    fprintf(stderr, "smtune: run '%s': %zu key%s changed%s", name, count,
+            units_plural((int64_t)count),
+            editing->edit.brings_secrets ? ", secrets are no longer masked"
+                                         : "");
     if (again->jobs > 0)
         fprintf(stderr, ", %" PRId64 " job%s again", again->jobs,
                 again->jobs == 1 ? " runs" : "s run");
@@ -257,9 +259,10 @@ static int edit(struct editing *editing, const struct spec *now, bool dry_run,
     result = show(editing, err);
     if (result == 0)
         result = check(editing, err);
-    return result != 0 || dry_run || editing->edit.changes.count == 0
-               ? result
-               : apply(editing, err);
+    if (result != 0 || dry_run ||
+        (editing->edit.changes.count == 0 && !editing->edit.brings_secrets))
+        return result;
+    return apply(editing, err);
 }
 
 static int exec_edit(const struct cli *cli, const void *given, char **operands,
@@ -314,6 +317,9 @@ const struct cmd cmd_edit = {
         "for `smtune retry`.\n\n"
         "Running jobs keep the command they started with. New resources "
         "or retry rules begin the count of retries anew.\n\n"
+        "A run from a backup without secrets takes them from the file. Other "
+        "differences alone are changes, and steps keep their results. Each "
+        "masked value of --set must be given again.\n\n"
         "The edit is an event of the record. `smtune replay` judges each "
         "decision by the file of its time.",
     .examples = "smtune edit mnist               # the file of the run, "

@@ -22,6 +22,7 @@
 #include "orchestrator/run/budget_change.h"
 #include "orchestrator/run/control_link.h"
 #include "orchestrator/run/run.h"
+#include "orchestrator/run/value_check.h"
 #include "store/store.h"
 
 struct options {
@@ -143,7 +144,8 @@ static int change_budget(struct run *run, void *user, struct err *err)
 {
     const struct changing *changing = user;
 
-    if (budget_change_make(run, &changing->change, err) != 0)
+    if (run_check_values(run->experiment, run->workflow, err) != 0 ||
+        budget_change_make(run, &changing->change, err) != 0)
         return err_prefix(err, "run '%s'", run->name);
     say_budget(changing->cli, run->name, &changing->change);
     return 0;

@@ -185,7 +185,8 @@ const struct cmd cmd_show = {
                "follows it now, also that of smtune each. Values of --set go "
                "to stderr.\n\n"
                "Secrets in the file, in commands and in words of --set are "
-               "masked. --with-secrets shows them.",
+               "masked. A last line in the file notes it, and such a file "
+               "is not run. --with-secrets shows them.",
     .examples = "smtune show last            # the newest run\n"
                 "smtune show mlp 17          # its trial 17\n"
                 "smtune show mlp 17 -o json  # for programs\n"

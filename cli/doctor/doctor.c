@@ -90,14 +90,8 @@ static void list_files(const struct config_files *config, struct buf *out)
 /* "NAME: VALUE", as may be shown: addresses under notify are secrets. */
 static void add_value(const struct config_origin *origin, struct buf *out)
 {
-    char *assignment = mem_printf("%s=%s", origin->name, origin->value);
-    struct buf shown = BUF_INIT;
-
-    conf_mask_assignment(config_schema, assignment, &shown);
-    buf_printf(out, "%s: %s", origin->name,
-               buf_text(&shown) + strlen(origin->name) + 1);
-    buf_clear(&shown);
-    free(assignment);
+    buf_printf(out, "%s: ", origin->name);
+    conf_mask_value(config_schema, origin->name, origin->value, out);
 }
 
 static void look_at_config(const struct cli *cli,

@@ -24,7 +24,9 @@
 #include "base/mem.h"
 #include "cli/cmd.h"
 #include "orchestrator/job/states.h"
+#include "orchestrator/run/run.h"
 #include "orchestrator/run/run_earlier.h"
+#include "orchestrator/spec/spec_mask.h"
 #include "orchestrator/spec/workflow/step_change.h"
 #include "orchestrator/spec/workflow/workflow.h"
 #include "store/store.h"
@@ -102,37 +104,79 @@ static int on_job(void *user, const struct trial_row *row)
     return 0;
 }
 
-static int on_run(void *user, const struct run_row *row)
+/* The words of a JSON list, [*count]; the array alone is the caller's to free. */
+static const char **words_of(const json_t *list, size_t *count)
 {
-    struct planning *planning = user;
-    const struct experiment *file = planning->workflow->common;
+    const char **words = mem_array(json_array_size(list), sizeof(*words));
+
+    *count = json_array_size(list);
+    for (size_t i = 0; i < *count; i++)
+        words[i] = json_string_value(json_array_get(list, i));
+    return words;
+}
+
+static int compare(const struct planning *planning,
+                   const struct experiment_source *now,
+                   const struct run_row *row)
+{
     const char *text = run_row_spec(row);
     const char *overrides = run_row_overrides(row);
     json_t *list = json_parse(overrides, strlen(overrides), planning->err);
-    size_t count = json_array_size(list);
-    const char **words = mem_array(count, sizeof(*words));
+    struct experiment_source before = {
+        .text = text, .length = strlen(text), .path = row->spec_path};
+    const char **words = words_of(list, &before.assignment_count);
     int result;
 
-    for (size_t i = 0; i < count; i++)
-        words[i] = json_string_value(json_array_get(list, i));
-    result =
-        step_change_find(planning->workflow,
-                         &(struct experiment_source){
-                             .text = planning->workflow->source,
-                             .length = strlen(planning->workflow->source),
-                             .path = planning->workflow->path,
-                             .assignments = file->assignments,
-                             .assignment_count = file->assignment_count,
-                         },
-                         &(struct experiment_source){.text = text,
-                                                     .length = strlen(text),
-                                                     .path = row->spec_path,
-                                                     .assignments = words,
-                                                     .assignment_count = count},
-                         planning->changed, planning->err);
+    before.assignments = words;
+    result = step_change_find(planning->workflow, now, &before,
+                              planning->changed, planning->err);
     free(words);
     json_decref(list);
     return result;
+}
+
+/* With a run from a backup without secrets the file is compared without them. */
+static int compare_masked(const struct planning *planning,
+                          const struct run_row *row)
+{
+    const struct workflow *workflow = planning->workflow;
+    char *overrides = run_overrides(workflow->common);
+    struct experiment_source now = {.path = workflow->path};
+    struct buf text = BUF_INIT, shown = BUF_INIT;
+    const char **words;
+    json_t *list;
+    int result;
+
+    spec_mask_like_copy(workflow->source, &text);
+    spec_mask_overrides(workflow->source, overrides, &shown);
+    list = json_parse(buf_text(&shown), shown.length, NULL);
+    words = words_of(list, &now.assignment_count);
+    now.text = buf_text(&text);
+    now.length = text.length;
+    now.assignments = words;
+    result = compare(planning, &now, row);
+    free(words);
+    json_decref(list);
+    buf_clear(&shown);
+    buf_clear(&text);
+    free(overrides);
+    return result;
+}
+
+static int on_run(void *user, const struct run_row *row)
+{
+    const struct planning *planning = user;
+    const struct workflow *workflow = planning->workflow;
+    const struct experiment_source now = {
+        .text = workflow->source,
+        .length = strlen(workflow->source),
+        .path = workflow->path,
+        .assignments = workflow->common->assignments,
+        .assignment_count = workflow->common->assignment_count,
+    };
+
+    return spec_is_masked(run_row_spec(row)) ? compare_masked(planning, row)
+                                             : compare(planning, &now, row);
 }
 
 static bool is_among(size_t wanted, const size_t *steps, size_t count)

@@ -28,7 +28,8 @@ struct each_request {
 struct each_found {
     int64_t id;   /* 0: there is none */
     char *name;   /* its name; the caller's to free */
-    bool differs; /* in what a run takes over: resources, retries, jobs */
+    bool differs; /* in what a run takes over: resources, retries, jobs; or it
+                     is from a backup without secrets */
     bool retries; /* lines that failed run again */
 };
 

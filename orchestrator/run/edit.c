@@ -23,33 +23,67 @@
 #include "orchestrator/run/budget_change.h"
 #include "orchestrator/run/edit_steps.h"
 #include "orchestrator/run/run.h"
+#include "orchestrator/run/value_check.h"
+#include "orchestrator/spec/spec_mask.h"
 #include "orchestrator/spec/workflow/workflow.h"
 #include "store/store.h"
 
 /* ---- reading ---- */
+
+static bool is_set_again(const struct run_edit_order *order, const char *word)
+{
+    size_t length = strcspn(word, "=") + 1;
+
+    for (size_t i = 0; i < order->set_count; i++)
+        if (strncmp(order->set[i], word, length) == 0)
+            return true;
+    return false;
+}
+
+/* Words of the run, then those of the order: *count. A value that a backup has
+ * masked must be among the latter. */
+static int collect_words(const struct experiment *experiment,
+                         const struct run_edit_order *order, const char **words,
+                         size_t *count, struct err *err)
+{
+    size_t of_run = order->has_all ? 0 : experiment->assignment_count;
+
+    *count = 0;
+    for (size_t i = 0; i < of_run; i++) {
+        const char *word = experiment->assignments[i];
+        int length = (int)strcspn(word, "=");
+
+        if (!spec_is_masked(word))
+            words[(*count)++] = word;
+        else if (!is_set_again(order, word))
+            return err_set(err, ERR_USAGE,
+                           "the value of '%.*s' is masked (the run is from a "
+                           "backup without secrets): add --set %.*s=VALUE",
+                           length, word, length, word);
+    }
+    for (size_t i = 0; i < order->set_count; i++)
+        words[(*count)++] = order->set[i];
+    return 0;
+}
 
 static int parse(const struct spec *now, const struct run_edit_order *order,
                  const struct buf *text, struct run_edit *edit,
                  struct diags *diags, struct err *err)
 {
     const struct experiment *experiment = now->experiment;
-    size_t count = order->has_all ? 0 : experiment->assignment_count;
-    const char **words =
-        mem_array(count + order->set_count + 1, sizeof(*words));
-    const struct experiment_source source = {
+    const char **words = mem_array(
+        experiment->assignment_count + order->set_count + 1, sizeof(*words));
+    struct experiment_source source = {
         .text = buf_text(text),
         .length = text->length,
         .path = edit->path,
         .assignments = words,
-        .assignment_count = count + order->set_count,
     };
-    int result;
+    int result =
+        collect_words(experiment, order, words, &source.assignment_count, err);
 
-    for (size_t i = 0; i < count; i++)
-        words[i] = experiment->assignments[i];
-    for (size_t i = 0; i < order->set_count; i++)
-        words[count + i] = order->set[i];
-    result = spec_parse(&edit->spec, &source, diags, err);
+    if (result == 0)
+        result = spec_parse(&edit->spec, &source, diags, err);
     if (result == 0)
         edit->overrides = run_overrides(edit->spec.experiment);
     free(words);
@@ -104,6 +138,7 @@ int run_edit_read(const struct spec *now, const struct run_edit_order *order,
         compare_budgets(&now->experiment->budget, edit);
         edit_receivers_find(now->experiment, edit->spec.experiment,
                             &edit->receivers);
+        edit->brings_secrets = spec_is_masked(now->experiment->source);
     }
     buf_clear(&text);
     return result;
@@ -215,6 +250,8 @@ int run_edit_check(const struct run_edit *edit,
 
     if (spec_changes_refused(&edit->changes) != NULL)
         return refuse(edit, err);
+    if (run_check_masked(edit->spec.experiment, err) != 0)
+        return -1;
     if (budget_change_check(&change, place->begun, place->used_ms, false,
                             err) != 0)
         return -1;

@@ -42,6 +42,8 @@ struct run_edit {
     struct edit_receivers receivers;
     int64_t rule_count; /* of the retry rules so far, the built-in one too */
     bool resets_trials, resets_time; /* that part of the budget differs */
+    bool brings_secrets; /* that are masked in the file so far: the edit counts,
+                            also without a change */
 };
 
 /* What runs again because of an edit. */
@@ -70,8 +72,8 @@ int run_edit_read(const struct spec *now, const struct run_edit_order *order,
                   struct run_edit *edit, struct diags *diags, struct err *err);
 void run_edit_clear(struct run_edit *edit);
 
-/* ERR_USAGE where the file differs in what the run keeps, or its budget is
- * below what was used; ERR_BUSY where another executor would lose attempts that
+/* ERR_USAGE where the file differs in what the run keeps, has masked secrets
+ * itself, or its budget is below what was used; ERR_BUSY where another executor would lose attempts that
  * still run; ERR_USAGE where a step runs that would have to wait again. */
 int run_edit_check(const struct run_edit *edit,
                    const struct run_edit_place *place, struct err *err);

@@ -10,9 +10,12 @@ struct workflow;
 /*
  * Before anything starts: whether all values that jobs need are at hand. -1
  * with ERR_USAGE where a variable of env_from is not set, an env_file cannot be
- * used, or the secrets of the file are masked.
+ * used, or secrets in the file are masked.
  */
 int run_check_values(const struct experiment *experiment,
                      const struct workflow *workflow, struct err *err);
+
+/* The last of these alone: the file is a copy that notes it (spec_mask.h). */
+int run_check_masked(const struct experiment *experiment, struct err *err);
 
 #endif

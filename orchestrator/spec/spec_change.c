@@ -15,12 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/compiler.h"
 #include "base/conf/conf.h"
 #include "base/conf/json.h"
 #include "base/conf/schema.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "orchestrator/spec/spec_mask.h"
 #include "orchestrator/spec/workflow/step_change.h"
 #include "orchestrator/spec/workflow/workflow.h"
 
@@ -444,30 +446,47 @@ static void compare_workflows(struct spec_changes *changes,
 
 /* ---- both ---- */
 
-static struct conf_doc *read_doc(const struct spec *spec, struct err *err)
+/* is_masked: as a copy has it whose secrets are masked. */
+static struct conf_doc *read_doc(const struct spec *spec, bool is_masked,
+                                 struct err *err)
 {
     const struct experiment *experiment = spec->experiment;
     struct diags *diags = diags_create(experiment->path);
-    struct conf_doc *doc =
-        conf_parse(experiment->source, strlen(experiment->source), diags);
+    struct buf masked = BUF_INIT;
+    const char *text = experiment->source;
+    struct conf_doc *doc;
 
+    if (is_masked) {
+        spec_mask_like_copy(text, &masked);
+        text = buf_text(&masked);
+    }
+    doc = conf_parse(text, strlen(text), diags);
     if (doc == NULL)
         diags_to_err(diags, err);
     diags_destroy(diags);
+    buf_clear(&masked);
     return doc;
 }
 
-static int assign(struct conf_doc *doc, const struct spec *spec,
+static int assign(struct conf_doc *doc, const struct spec *spec, bool is_masked,
                   struct err *err)
 {
     const struct experiment *experiment = spec->experiment;
     const struct schema_key *keys =
         spec->workflow != NULL ? workflow_schema : experiment_schema;
+    int result = 0;
 
-    for (size_t i = 0; i < experiment->assignment_count; i++)
-        if (conf_set(doc, keys, experiment->assignments[i], err) != 0)
-            return -1;
-    return 0;
+    for (size_t i = 0; i < experiment->assignment_count && result == 0; i++) {
+        const char *word = experiment->assignments[i];
+        struct buf masked = BUF_INIT;
+
+        if (is_masked)
+            spec_mask_word(experiment->source, word, &masked);
+        result =
+            conf_set(doc, keys, is_masked ? buf_text(&masked) : word, err);
+        buf_clear(&masked);
+    }
+    return result;
 }
 
 /* What the file itself has of "a.b.c"; NULL: nothing. */
@@ -523,6 +542,7 @@ int spec_change_find(const struct spec *before, const struct spec *after,
                      struct spec_changes *changes, struct err *err)
 {
     const struct spec *const specs[] = {before, after};
+    bool is_masked = spec_is_masked(before->experiment->source);
     struct conf_doc *old, *new = NULL;
     int result = -1;
 
@@ -531,15 +551,15 @@ int spec_change_find(const struct spec *before, const struct spec *after,
                        after->workflow != NULL ? "a workflow" : "an experiment",
                        before->workflow != NULL ? "a workflow"
                                                 : "an experiment");
-    old = read_doc(before, err);
+    old = read_doc(before, false, err);
     if (old != NULL)
-        new = read_doc(after, err);
+        new = read_doc(after, is_masked, err);
     if (new != NULL) {
         find_overridden(after, old, new, changes);
-        result = assign(old, before, err);
+        result = assign(old, before, false, err);
     }
     if (result == 0)
-        result = assign(new, after, err);
+        result = assign(new, after, is_masked, err);
     if (result == 0) {
         const struct conf_node *const roots[] = {conf_root(old),
                                                  conf_root(new)};

@@ -21,9 +21,11 @@ struct mask;
  * masked. How many there are. */
 size_t spec_mask_text(const char *text, struct buf *out);
 
-/* The same of the record's JSON list of --set words; text: of its file. */
+/* The same of the record's JSON list of --set words, or of one of them; text: of
+ * its file. */
 size_t spec_mask_overrides(const char *text, const char *overrides,
                            struct buf *out);
+size_t spec_mask_word(const char *text, const char *word, struct buf *out);
 
 /* Appends the JSON of a value that a file has under that key (trial.env.X) in
  * the same way. */
@@ -34,12 +36,17 @@ size_t spec_mask_value(bool is_workflow, const char *key, const json_t *value,
  * its --set words is masked, a last line notes it, so that the copy is not run.
  * How many secrets the text has. */
 size_t spec_mask_copy(const char *text, const char *overrides, struct buf *out);
-/* Whether it has that line. */
+/* As spec_mask_overrides(), and each word with a masked value notes it. */
+size_t spec_mask_copy_overrides(const char *text, const char *overrides,
+                                struct buf *out);
+/* Whether a file, or a word of --set, notes that. */
 bool spec_is_masked(const char *text);
+/* Appends the text as such a copy has it, to be compared with one. */
+void spec_mask_like_copy(const char *text, struct buf *out);
 
 /* Masks the files and --set words in an event's detail, a JSON object, in
- * place. is_copy: as spec_mask_copy(). */
-void spec_mask_detail(json_t *detail, bool is_copy);
+ * place. is_copy: as spec_mask_copy(). Whether any of it differs then. */
+bool spec_mask_detail(json_t *detail, bool is_copy);
 
 /* Is given a secret of a file, with the key that has it: "env.HF_TOKEN". */
 typedef void spec_secret_fn(void *user, const char *name, const char *value);

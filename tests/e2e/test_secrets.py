@@ -216,6 +216,12 @@ def restore(smtune, backup):
     return ["--store", folder]
 
 
+def restore_here(smtune, backup):
+    for file in smtune.store.glob("smtune.db*"):
+        file.unlink()
+    (smtune.directory / backup).rename(smtune.store / "smtune.db")
+
+
 @pytest.mark.sanitized
 def test_a_backup_has_none(smtune, file):
     smtune.ok("run", file, *SET)
@@ -233,11 +239,25 @@ def test_a_backup_has_none(smtune, file):
     smtune.ok(*store, "replay", "exp")
     assert all(finding["severity"] == "note"
                for finding in smtune.json(*store, "fsck"))
+    seen = smtune.directory / "seen"
+    seen.unlink()
     result = smtune(*store, "resume", "exp", "--trials", "3")
     assert result.returncode == 2 and "smtune edit" in result.stderr
-    smtune.ok(*store, "edit", "exp", file)
+    result = smtune(*store, "run", file, *SET, "--resume")
+    assert result.returncode in (0, 2)
+    assert len(smtune.json(*store, "ls")) == 1
+    # Values of --set are masked, too, and have to be given again.
+    result = smtune(*store, "edit", "exp", file)
+    assert result.returncode == 2
+    assert "add --set trial.env.SET=VALUE" in result.stderr
+    result = smtune(*store, "edit", "exp", file, *SET)
+    assert result.returncode == 0, result.stderr
+    assert "0 keys changed, secrets are no longer masked" in result.stderr
+    assert not seen.exists()
     smtune.ok(*store, "resume", "exp", "--trials", "3")
     assert len(smtune.json(*store, "trials", "exp")) == 3
+    assert seen.read_text().split() == [
+        SECRETS[name] for name in ("env", "token", "set", "setup", "script")]
 
 
 def test_a_backup_with_secrets_is_gone_on_with(smtune, file):
@@ -247,6 +267,69 @@ def test_a_backup_with_secrets_is_gone_on_with(smtune, file):
     assert set(found((smtune.directory / "copy.db").read_bytes())) == set(
         SECRETS)
     smtune.ok(*restore(smtune, "copy.db"), "resume", "exp", "--trials", "3")
+
+
+def test_a_workflow_from_a_backup_keeps_its_results(smtune, write):
+    path = write("flow.yaml", """
+        version: 1
+        name: flow
+        params: {api_key: key-of-params-1}
+        steps:
+          a: {shell: "echo $ONE >>ran", env: {ONE: step-value-1}}
+          b: {needs: a, shell: "test -e go && echo $ONE >>ran",
+              env: {ONE: step-value-2}}
+        """)
+    assert smtune("run", path).returncode == 1
+    assert "secrets are masked" in smtune("backup", "copy.db").stderr
+    (smtune.directory / "go").touch()
+    store = restore(smtune, "copy.db")
+    result = smtune(*store, "retry", "flow", "--failed")
+    assert result.returncode == 2 and "smtune edit" in result.stderr
+    result = smtune(*store, "edit", "flow", path)
+    assert result.returncode == 0, result.stderr
+    assert "0 keys changed" in result.stderr and "again" not in (
+        result.stderr.partition("(continue")[0])
+    smtune.ok(*store, "resume", "flow")
+    assert (smtune.directory / "ran").read_text().split() == [
+        "step-value-1", "step-value-2"]
+    smtune.ok(*store, "replay", "flow")
+    assert all(finding["severity"] == "note"
+               for finding in smtune.json(*store, "fsck"))
+
+
+def test_each_takes_its_secrets_from_the_command(smtune, write):
+    """Called again, it goes on with its run of the backup."""
+    write("lines", "a\nb\n")
+    words = ["each", "lines", "--", "sh", "-c",
+             "echo $2 $1 >>ran; test -e go", "sh", "{}", "--token",
+             "in-the-words-1"]
+    assert smtune(*words).returncode == 1
+    smtune.ok("backup", "copy.db")
+    assert b"in-the-words-1" not in (smtune.directory / "copy.db").read_bytes()
+    (smtune.directory / "go").touch()
+    restore_here(smtune, "copy.db")
+    result = smtune(*words)
+    assert result.returncode == 0, result.stderr
+    assert len(smtune.json("ls")) == 1
+
+
+def test_a_backup_without_secrets_is_the_record(smtune, experiment):
+    smtune.ok("run", experiment(trials=1))
+    assert "masked" not in smtune("backup", "copy.db").stderr
+    tables = smtune.query("SELECT * FROM run"), smtune.query(
+        "SELECT seq, event, detail FROM event ORDER BY seq")
+    restore_here(smtune, "copy.db")
+    assert tables == (smtune.query("SELECT * FROM run"), smtune.query(
+        "SELECT seq, event, detail FROM event ORDER BY seq"))
+    smtune.ok("resume", "exp", "--trials", "2")
+
+
+def test_three_asterisks_are_no_value(smtune, experiment):
+    """What the page shows, in a file."""
+    path = experiment("echo loss=1", trials=1, env={"A": "***"})
+    result = smtune("run", path)
+    assert result.returncode == 2
+    assert "the value of 'A' in env is '***'" in result.stderr
 
 
 # ---- values that are in no file of the run ----

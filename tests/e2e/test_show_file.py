@@ -67,7 +67,7 @@ def test_a_masked_file_does_not_start(smtune, secret):
         smtune.ok("show", "exp", "--file"))
     result = smtune("run", "again.yaml", "-n", "again")
     assert result.returncode == 2
-    assert "the file has masked secrets" in result.stderr
+    assert "the secrets in this file are masked" in result.stderr
     assert [run["name"] for run in smtune.json("ls")] == ["exp"]
 
 

@@ -18,6 +18,7 @@
     "parameters: {x: {type: float, min: 0, max: 1}, y: {type: int, min: 1, "   \
     "max: 2}}\n"                                                               \
     "trial: {command: ./t, " trial "}\n" more
+#define MASKED "# smtune masked the secrets of this copy\n"
 #define WORKFLOW(steps, more) "version: 1\nname: w\nsteps:\n" steps more
 
 static const char *const effects[] = {
@@ -122,6 +123,13 @@ static const struct {
      WORKFLOW("  a: {command: ./a, matrix: {j: [3], i: [1, 2]}}\n", ""),
      "^steps.a.matrix: {\"i\":[1,2],\"j\":[3]} -> {\"j\":[3],\"i\":[1,2]}\n",
      NULL},
+    /* Secrets that a backup has masked are no change. */
+    {EXPERIMENT("env: {A: \"***\", B: \"***\"}", MASKED),
+     EXPERIMENT("env: {A: 1, B: x, C: y}", ""), "trial.env.C:  -> \"***\"\n",
+     "trial.env.D=z"},
+    {WORKFLOW("  a: {command: [./a, --token, \"***\"]}\n", MASKED),
+     WORKFLOW("  a: {command: [./a, --token, b], timeout: 1h}\n", ""),
+     "steps.a.timeout:  -> \"1h\"\n", NULL},
 };
 
 static void test_spec_change__names_each_key(void **state)

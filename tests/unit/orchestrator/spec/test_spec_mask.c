@@ -115,6 +115,32 @@ static void test_spec_mask__words(void **state)
     }
 }
 
+/* Each that has a masked value notes it, and still is a word of --set. */
+static void test_words_of_copies(void)
+{
+    static const char *const wanted[] = {"budget.trials=3",
+                                         "trial.env.A=\"***\""};
+    struct buf once = BUF_INIT, twice = BUF_INIT;
+    json_t *list;
+
+    assert_int_equal(
+        spec_mask_copy_overrides(
+            "trial: {}", "[\"budget.trials=3\", \"trial.env.A=b\"]", &once),
+        1);
+    list = json_parse(buf_text(&once), once.length, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
+        const char *word = json_string_value(json_array_get(list, i));
+
+        assert_ptr_equal(strstr(word, wanted[i]), word);
+        assert_int_equal(spec_is_masked(word), i == 1);
+    }
+    json_decref(list);
+    spec_mask_copy_overrides("trial: {}", buf_text(&once), &twice);
+    assert_string_equal(buf_text(&once), buf_text(&twice));
+    buf_clear(&twice);
+    buf_clear(&once);
+}
+
 static void test_spec_mask__copies(void **state)
 {
     struct buf once = BUF_INIT, twice = BUF_INIT, plain = BUF_INIT;
@@ -135,6 +161,10 @@ static void test_spec_mask__copies(void **state)
     spec_mask_copy("name: a", "[\"trial.env.A=b\"]", &plain);
     assert_true(spec_is_masked(buf_text(&plain)));
     assert_ptr_equal(strstr(buf_text(&plain), "name: a\n"), buf_text(&plain));
+    buf_truncate(&plain, 0);
+    spec_mask_like_copy("name: a", &plain);
+    assert_true(spec_is_masked(buf_text(&plain)));
+    test_words_of_copies();
     buf_clear(&plain);
     buf_clear(&twice);
     buf_clear(&once);
@@ -147,14 +177,15 @@ static void test_spec_mask__details(void **state)
                   "[\"trial.env.A=b\"]", "name", "e", "seed", 3);
 
     (void)state;
-    spec_mask_detail(detail, false);
+    assert_true(spec_mask_detail(detail, false));
     assert_string_equal(json_string_value(json_object_get(detail, "spec")),
                         files[0].shown);
     assert_non_null(
         strstr(json_string_value(json_object_get(detail, "overrides")),
                "trial.env.A=\"***\""));
     assert_int_equal(json_object_size(detail), 4);
-    spec_mask_detail(detail, true);
+    assert_true(spec_mask_detail(detail, true));
+    assert_false(spec_mask_detail(detail, true));
     assert_true(
         spec_is_masked(json_string_value(json_object_get(detail, "spec"))));
     json_decref(detail);
