@@ -15,16 +15,15 @@ enum { OWN = 0600, OF_OTHERS = 077 };
 int file_modes_create(const char *path, struct err *err)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, OWN);
-    int result = 0;
 
     if (fd < 0 && errno == EEXIST)
         return 0;
-    if (fd < 0 || fchmod(fd, OWN) != 0) /* the umask may take more away */
-        result =
-            err_set_errno(err, ERR_FAILED, errno, "cannot create '%s'", path);
-    if (fd >= 0)
-        close(fd);
-    return result;
+    if (fd < 0)
+        return err_set_errno(err, ERR_FAILED, errno, "cannot create '%s'",
+                             path);
+    fchmod(fd, OWN); /* the umask may take more away; some disks have no modes */
+    close(fd);
+    return 0;
 }
 
 void file_modes_check(const char *directory, file_modes_fn *call, void *user)
