@@ -71,8 +71,8 @@ void mask_hide(struct mask *mask, const char *name, const char *value)
                              sizeof(*mask->secrets));
     memmove(mask->secrets + at + 1, mask->secrets + at,
             (mask->count - at) * sizeof(*mask->secrets));
-    mask->secrets[at] = (struct secret){
-        mem_copy_string(name), mem_copy_bytes(value, length), length};
+    mask->secrets[at] = (struct secret){mem_copy_string(name),
+                                        mem_copy_bytes(value, length), length};
     mask->count++;
 }
 

@@ -21,7 +21,8 @@ int file_modes_create(const char *path, struct err *err)
     if (fd < 0)
         return err_set_errno(err, ERR_FAILED, errno, "cannot create '%s'",
                              path);
-    fchmod(fd, OWN); /* the umask may take more away; some disks have no modes */
+    /* The umask may take more away. Some disks have no modes. */
+    fchmod(fd, OWN);
     close(fd);
     return 0;
 }

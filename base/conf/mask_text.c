@@ -336,8 +336,8 @@ bool mask_in_scalar(const struct mask *mask, const struct scalar_source *source,
     return is_masked;
 }
 
-/* Behind punctuation, anchors and aliases, which no secret is in; NULL: the line
- * has none. */
+/* Behind punctuation, anchors and aliases, which no secret is in; NULL: the
+ * line has none. */
 static const char *find_comment(const char *line, const char *end)
 {
     for (const char *at = line; at < end; at++)

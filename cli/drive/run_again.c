@@ -104,7 +104,7 @@ static int on_job(void *user, const struct trial_row *row)
     return 0;
 }
 
-/* The words of a JSON list, [*count]; the array alone is the caller's to free. */
+/* The words of a JSON list, [*count]; the array is the caller's to free. */
 static const char **words_of(const json_t *list, size_t *count)
 {
     const char **words = mem_array(json_array_size(list), sizeof(*words));
@@ -135,7 +135,7 @@ static int compare(const struct planning *planning,
     return result;
 }
 
-/* With a run from a backup without secrets the file is compared without them. */
+/* The run is from a backup without secrets: the file is compared likewise. */
 static int compare_masked(const struct planning *planning,
                           const struct run_row *row)
 {

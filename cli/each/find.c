@@ -101,9 +101,9 @@ static int compare(const struct cli *cli, const struct each_order *order,
         result = each_spec_parse(cli, order, lines, &before, &after, err);
     if (has_lines && result == 0)
         result = spec_change_find(&before, &after, &changes, err);
-    found->differs = changes.count > 0 ||
-                     (before.experiment != NULL &&
-                      spec_is_masked(before.experiment->source));
+    found->differs =
+        changes.count > 0 || (before.experiment != NULL &&
+                              spec_is_masked(before.experiment->source));
     if (result == 0)
         result = has_lines && are_taken_over(&changes);
     else if (result > 0)

@@ -73,8 +73,9 @@ int run_edit_read(const struct spec *now, const struct run_edit_order *order,
 void run_edit_clear(struct run_edit *edit);
 
 /* ERR_USAGE where the file differs in what the run keeps, has masked secrets
- * itself, or its budget is below what was used; ERR_BUSY where another executor would lose attempts that
- * still run; ERR_USAGE where a step runs that would have to wait again. */
+ * itself, or its budget is below what was used; ERR_BUSY where another executor
+ * would lose attempts that still run; ERR_USAGE where a step runs that would
+ * have to wait again. */
 int run_edit_check(const struct run_edit *edit,
                    const struct run_edit_place *place, struct err *err);
 

@@ -482,8 +482,7 @@ static int assign(struct conf_doc *doc, const struct spec *spec, bool is_masked,
 
         if (is_masked)
             spec_mask_word(experiment->source, word, &masked);
-        result =
-            conf_set(doc, keys, is_masked ? buf_text(&masked) : word, err);
+        result = conf_set(doc, keys, is_masked ? buf_text(&masked) : word, err);
         buf_clear(&masked);
     }
     return result;

@@ -42,9 +42,9 @@ struct spec_changes {
 
 /*
  * Adds all of them to *changes, which is empty at first and which the caller
- * clears in every case. Where secrets are masked in the first (spec_mask.h), that
- * the second has them is none. ERR_USAGE where one is an experiment and the
- * other a workflow.
+ * clears in every case. Where secrets are masked in the first (spec_mask.h),
+ * that the second has them is none. ERR_USAGE where one is an experiment and
+ * the other a workflow.
  */
 int spec_change_find(const struct spec *before, const struct spec *after,
                      struct spec_changes *changes, struct err *err);

@@ -21,8 +21,8 @@ struct mask;
  * masked. How many there are. */
 size_t spec_mask_text(const char *text, struct buf *out);
 
-/* The same of the record's JSON list of --set words, or of one of them; text: of
- * its file. */
+/* The same of the record's JSON list of --set words, or of one of them; text:
+ * of its file. */
 size_t spec_mask_overrides(const char *text, const char *overrides,
                            struct buf *out);
 size_t spec_mask_word(const char *text, const char *word, struct buf *out);

@@ -18,7 +18,7 @@
     "parameters: {x: {type: float, min: 0, max: 1}, y: {type: int, min: 1, "   \
     "max: 2}}\n"                                                               \
     "trial: {command: ./t, " trial "}\n" more
-#define MASKED "# smtune masked the secrets of this copy\n"
+#define MASKED                "# smtune masked the secrets of this copy\n"
 #define WORKFLOW(steps, more) "version: 1\nname: w\nsteps:\n" steps more
 
 static const char *const effects[] = {
