@@ -4,6 +4,7 @@
 import json
 import re
 import signal
+from string import ascii_lowercase
 
 import pytest
 
@@ -162,14 +163,15 @@ def test_resume_leaves_what_failed(smtune, lines, ran):
 
 
 def test_fail_fast_leaves_the_rest_for_later(smtune, lines, ran):
-    lines(*"abcdefgh")
+    lines(*ascii_lowercase)
     (smtune.directory / "bad").write_text("b\n")
     result = each(smtune, "--fail-fast", "-j", "1")
     assert result.returncode == 1
-    assert ran() == ["a", "b"]
+    # What was handed to the executor by then still runs.
+    assert ran()[:2] == ["a", "b"] and len(ran()) < 26
     (smtune.directory / "bad").unlink()
     assert each(smtune, "--fail-fast", "-j", "1").returncode == 0
-    assert ran() == sorted("abbcdefgh")
+    assert ran() == sorted(ascii_lowercase + "b")
     proved(smtune)
 
 

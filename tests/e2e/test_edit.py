@@ -297,9 +297,9 @@ def test_what_is_shown(smtune, write_exp):
     shown = smtune.ok("edit", "exp", "--dry-run")
     assert [line.split() for line in shown.splitlines()] == [
         ["key", "before", "after"], ["budget.trials", "4", "6"],
-        ["trial.env.A", "-", "b"]]
+        ["trial.env.A", "-", "***"]]
     shown = smtune.json("edit", "exp", "--dry-run")
-    assert shown[1] == {"key": "trial.env.A", "before": None, "after": "b",
+    assert shown[1] == {"key": "trial.env.A", "before": None, "after": "***",
                         "refused": None}
     assert "edited" not in str(smtune.query("SELECT event FROM event"))
     result = smtune("edit", "exp")

@@ -90,7 +90,7 @@ def test_asked_to_resume_it_goes_on_until_nothing_is_left(smtune, stopped):
 
 
 @pytest.mark.parametrize("keys", [
-    {}, {"outcomes": "[{metric: loss, max: 0.5}]"},
+    {}, {"outcomes": "[{metric: gain, max: 0.5}]"},
     {"objective": "[loss, {metric: gain, goal: maximize}]"},
     {"schedule": "{method: asha, resource: epochs, min: 1, max: 4, eta: 2}",
      "checkpoints": True}], ids=["one", "constraint", "two", "schedule"])
@@ -99,7 +99,7 @@ def test_a_program_gets_the_result_of_a_run_that_has_ended(smtune, experiment,
     path = experiment(
         "%s; do echo epochs=$e loss=${{ x }} gain=1; done;"
         " [ ${{ trial }} != 2 ]" % (
-            "for e in `seq ${{ epochs }}`" if "schedule" in keys
+            "for e in $(seq ${{ epochs }})" if "schedule" in keys
             else "for e in 1 2"), trials=6, parallel=1, seed=1, **keys)
     first = smtune("run", path, "-o", "json")
     assert first.returncode == 0, first.stderr

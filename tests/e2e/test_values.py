@@ -449,7 +449,7 @@ print(json.dumps({{"loss": 1, "{face}": 2}}))
         assert told(smtune, "j", row["id"])["argv"] == [
             row["params"]["mood"], face]
     write("w.json", json.dumps({
-        "version": 1, "name": "w", "parameters": {"p": face}, "steps": {
+        "version": 1, "name": "w", "params": {"p": face}, "steps": {
             "make": {"command": ["sh", "-c", 'echo "$1" >"$SMTUNE_OUTPUTS"',
                                  "sh", json.dumps({"mood": face})],
                      "outputs": {"mood": None}},
