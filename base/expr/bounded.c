@@ -180,8 +180,9 @@ static const struct rule rules[] = {
 
 struct bounded {
     struct function functions[ARRAY_LEN(rules)];
-    sqlite3 *own; /* opened by the first call */
-    int64_t work; /* of this evaluation */
+    sqlite3 *own;  /* opened by the first call */
+    int64_t work;  /* of this evaluation */
+    int64_t total; /* of all; WORK_MAX at most for each call */
 };
 
 /* ---- calls ---- */
@@ -268,6 +269,7 @@ static void call(sqlite3_context *context, int count, sqlite3_value **values)
     if (cost < 0)
         return;
     function->owner->work += cost;
+    function->owner->total += cost < WORK_MAX ? cost : WORK_MAX;
     if (function->owner->work > WORK_MAX) {
         refuse_work(context);
         return;
@@ -318,4 +320,9 @@ int bounded_add(struct bounded *bounded, sqlite3 *db)
 void bounded_begin(struct bounded *bounded)
 {
     bounded->work = 0;
+}
+
+int64_t bounded_work(const struct bounded *bounded)
+{
+    return bounded->total;
 }

@@ -3,6 +3,7 @@
 #define SMTUNE_BASE_EXPR_BOUNDED_H
 
 #include <sqlite3.h>
+#include <stdint.h>
 
 /*
  * The functions of SQLite whose work is not bounded by the length of their
@@ -22,5 +23,8 @@ int bounded_add(struct bounded *bounded, sqlite3 *db);
 
 /* Another evaluation begins: nothing has been compared. */
 void bounded_begin(struct bounded *bounded);
+
+/* The characters that all evaluations have compared, or would have. */
+int64_t bounded_work(const struct bounded *bounded);
 
 #endif

@@ -166,6 +166,11 @@ struct expr_env *expr_env_create(struct err *err)
     return env;
 }
 
+int64_t expr_env_work(const struct expr_env *env)
+{
+    return bounded_work(env->bounded);
+}
+
 void expr_env_destroy(struct expr_env *env)
 {
     if (env == NULL)

@@ -41,6 +41,10 @@ struct expr_table {
 struct expr_env *expr_env_create(struct err *err);
 void expr_env_destroy(struct expr_env *env); /* after all its expressions */
 
+/* The characters that functions have compared in all evaluations so far: a
+ * measure of the time, and the same on every machine. */
+int64_t expr_env_work(const struct expr_env *env);
+
 /*
  * Compiles text. The values given to expr_eval are those of all tables'
  * columns, in the order of `tables`. On error ERR_FILE, with err->column the

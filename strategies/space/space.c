@@ -335,6 +335,11 @@ bool space_feasible_prefix(struct space *space, const struct value *point,
     return feasible;
 }
 
+int64_t space_work(const struct space *space)
+{
+    return expr_env_work(space->env);
+}
+
 /* The finaliser of splitmix64 (Steele, Lea and Flood, OOPSLA 2014). */
 static uint64_t mix(uint64_t word)
 {

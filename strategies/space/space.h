@@ -139,6 +139,9 @@ uint64_t space_hash(const struct space *space, const struct value *point);
  * there is a continuum or more than 2^62. */
 uint64_t space_cardinality(const struct space *space);
 
+/* What expr_env_work() says of its expressions. */
+int64_t space_work(const struct space *space);
+
 struct space_volume {
     double fraction; /* of the cube that is feasible */
     bool exact;      /* every point was tried */
@@ -152,8 +155,8 @@ enum { SPACE_EXACT_MAX = 100000 };
 /*
  * Estimates the feasible share: from all points where they are that few, else
  * by sampling: 10,000 points, and as long as none is found up to 1,000,000
- * (fewer where there are over 20 parameters). -1 (ERR_FILE) when nothing
- * feasible was found.
+ * (fewer where there are over 20 parameters, or constraints that take long).
+ * -1 (ERR_FILE) when nothing feasible was found.
  */
 int space_estimate_volume(struct space *space, struct space_volume *volume,
                           struct err *err);

@@ -7,8 +7,14 @@
 #include "strategies/space/lattice.h"
 #include "strategies/space/space.h"
 
-/* VALUES_MAX bounds the time that is spent on a space of many parameters. */
-enum { SAMPLES = 10000, SAMPLES_MAX = 1000000, VALUES_MAX = 20000000 };
+/* VALUES_MAX bounds the time that is spent on a space of many parameters, and
+ * WORK_MAX, about a second, that of constraints which compare long texts. */
+enum {
+    SAMPLES = 10000,
+    SAMPLES_MAX = 1000000,
+    VALUES_MAX = 20000000,
+    WORK_MAX = 200000000
+};
 
 /* How many positions of the lattice are this point: an inactive parameter has
  * any of its values there. */
@@ -27,13 +33,15 @@ static int try_all(struct space *space, struct value *point,
                    struct space_volume *volume, struct err *err)
 {
     struct lattice *lattice = lattice_create(space, LATTICE_ALL, err);
+    const int64_t work_end = space_work(space) + WORK_MAX;
     uint64_t position = 0, next;
 
     if (lattice == NULL)
         return -1;
     volume->exact = true;
     volume->tried = lattice_size(lattice);
-    for (; position < lattice_size(lattice); position = next) {
+    for (; position < lattice_size(lattice) && volume->exact; position = next) {
+        volume->exact = space_work(space) < work_end;
         if (!lattice_at(lattice, position, point, &next))
             continue;
         volume->points++;
@@ -47,13 +55,16 @@ static void sample(struct space *space, struct value *point,
                    struct space_volume *volume)
 {
     size_t count = space_count(space);
+    const int64_t work_end = space_work(space) + WORK_MAX;
     double *unit = mem_array(count, sizeof(*unit));
     struct rng rng;
 
+    *volume = (struct space_volume){0};
     rng_init(&rng, 0, 0, 0);
-    while (volume->tried < SAMPLES ||
-           (volume->tried < SAMPLES_MAX && volume->feasible == 0 &&
-            volume->tried * count < VALUES_MAX)) {
+    while (space_work(space) < work_end &&
+           (volume->tried < SAMPLES ||
+            (volume->tried < SAMPLES_MAX && volume->feasible == 0 &&
+             volume->tried * count < VALUES_MAX))) {
         for (size_t i = 0; i < count; i++)
             unit[i] = rng_uniform(&rng);
         space_decode(space, unit, point);
@@ -73,7 +84,7 @@ int space_estimate_volume(struct space *space, struct space_volume *volume,
     *volume = (struct space_volume){0};
     if (cardinality > 0 && cardinality <= SPACE_EXACT_MAX)
         result = try_all(space, point, volume, err);
-    else
+    if (result == 0 && !volume->exact)
         sample(space, point, volume);
     free(point);
     if (result < 0)

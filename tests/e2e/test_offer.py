@@ -97,7 +97,7 @@ def test_asked_to_resume_it_goes_on_until_nothing_is_left(smtune, stopped):
 def test_a_program_gets_the_result_of_a_run_that_has_ended(smtune, experiment,
                                                            keys):
     path = experiment(
-        "%s; do echo epochs=$e loss=${{ x }} gain=1; done;"
+        "%s; do echo epochs=$e loss=${{ x }} gain=${{ x }}; done;"
         " [ ${{ trial }} != 2 ]" % (
             "for e in $(seq ${{ epochs }})" if "schedule" in keys
             else "for e in 1 2"), trials=6, parallel=1, seed=1, **keys)
