@@ -250,6 +250,15 @@ def test_unit_tests_have_the_folders_of_the_product(tree):
     assert "test_b.c: the name is not the only one" in run("rooms", tree).stdout
 
 
+def commit_all(root):
+    """Makes a repository of a tree; the line with its commit."""
+    for words in (["init", "-q"], ["add", "-A"], [
+            "-c", "user.name=x", "-c", "user.email=x", "commit", "-qm", "x"]):
+        subprocess.run(["git", *words], cwd=root, check=True)
+    return subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, text=True,
+                          capture_output=True, check=True).stdout
+
+
 @pytest.fixture
 def passed_tree(tree):
     """A commit on which all passed but which has a fault, built once."""
@@ -262,11 +271,7 @@ def passed_tree(tree):
     (tree / "build/base/of_header.d").write_text(
         "x.o: base/of_header.c \\\n base/a.h\n")
     (tree / ".gitignore").write_text("build\ntests\n")
-    for words in (["init", "-q"], ["add", "-A"], [
-            "-c", "user.name=x", "-c", "user.email=x", "commit", "-qm", "x"]):
-        subprocess.run(["git", *words], cwd=tree, check=True)
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=tree, text=True,
-                            capture_output=True, check=True).stdout
+    commit = commit_all(tree)
     settings = subprocess.run([HERE / "tidy", "--settings"], text=True,
                               capture_output=True, check=True).stdout
     (tree / "tests").mkdir()
@@ -492,6 +497,43 @@ def test_fault_of_page_is_found(page, file, text, complaint):
     result = run("web", page)
     assert result.returncode != 0
     assert complaint in result.stdout + result.stderr
+
+
+def test_page_that_passed_is_not_built_again(tree):
+    """Without its packages it could not be."""
+    web = tree / "dashboard/web"
+    web.mkdir(parents=True)
+    (web / "package-lock.json").write_text("{}\n")
+    shutil.copytree(HERE, tree / "tests/lint")
+    commit = commit_all(tree)
+
+    def is_built(**variables):
+        """Whether it looks for node, which is not on its PATH."""
+        said = subprocess.run(
+            [shutil.which("bash"), tree / "tests/lint/web", tree], text=True,
+            capture_output=True, env={"PATH": str(programs), **variables})
+        return "NOT BUILT ANEW: there is no node" in said.stdout
+
+    programs = tree / "programs"
+    programs.mkdir()
+    for name in ("awk", "dirname", "git", "grep", "realpath"):
+        (programs / name).symlink_to(shutil.which(name))
+    since = {"LINT_SINCE": "passed"}
+    assert is_built(**since)
+    (tree / "tests/passed").write_text(f"commit {commit}")
+    assert not is_built(**since)
+    assert is_built()
+    (web / "new.ts").write_text("")
+    assert is_built(**since)
+    (web / "new.ts").unlink()
+    (web / "package-lock.json").write_text("{ }\n")
+    assert is_built(**since)
+    (web / "package-lock.json").write_text("{}\n")
+    (tree / "tests/lint/web").write_text(
+        (tree / "tests/lint/web").read_text() + "\n")
+    assert is_built(**since)
+    (tree / "tests/passed").write_text("commit 1234567\n")
+    assert is_built(**since)
 
 
 @pytest.mark.timeout(600)
