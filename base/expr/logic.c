@@ -104,20 +104,21 @@ static int refuse_chain(const struct check *check, const struct clause *clause,
     return -1;
 }
 
-/* `next` is behind the clause. */
+/* `next` is behind the clause: a NOT there is NOT LIKE or the like. */
 static int end_clause(const struct check *check, const struct clause *clause,
                       const struct expr_token *next)
 {
     bool is_before_logic =
         next->type == EXPR_WORD &&
         expr_token_is_among(next, logical_words, ARRAY_LEN(logical_words));
+    bool is_operand = next->type == EXPR_WORD && expr_token_is(next, "not");
 
     if (clause->operator_count > 1 && clause->join.length > 0)
         return expr_token_error(check->text, clause->join.start, check->err,
                                 "'||' joins two texts (write OR)");
     if (clause->operator_count > 1)
         return refuse_chain(check, clause, next->start);
-    if (clause->token_count == 1 && clause->text.length > 0 &&
+    if (clause->token_count == 1 && clause->text.length > 0 && !is_operand &&
         (clause->is_behind_logic || is_before_logic))
         return expr_token_error(check->text, clause->text.start, check->err,
                                 "%.*s is a text, not a condition (write x = "
