@@ -480,9 +480,11 @@ static int assign(struct conf_doc *doc, const struct spec *spec, bool is_masked,
         const char *word = experiment->assignments[i];
         struct buf masked = BUF_INIT;
 
-        if (is_masked)
+        if (is_masked && !spec_is_masked(word)) {
             spec_mask_word(experiment->source, word, &masked);
-        result = conf_set(doc, keys, is_masked ? buf_text(&masked) : word, err);
+            word = buf_text(&masked);
+        }
+        result = conf_set(doc, keys, word, err);
         buf_clear(&masked);
     }
     return result;
@@ -555,7 +557,7 @@ int spec_change_find(const struct spec *before, const struct spec *after,
         new = read_doc(after, is_masked, err);
     if (new != NULL) {
         find_overridden(after, old, new, changes);
-        result = assign(old, before, false, err);
+        result = assign(old, before, is_masked, err);
     }
     if (result == 0)
         result = assign(new, after, is_masked, err);

@@ -18,7 +18,7 @@
 #define EXPERIMENT(key, place, token, url)                                     \
     "version: 1\nname: e\nobjective: loss\n"                                   \
     "parameters:\n  env: {type: categorical, values: [token=b, c]}\n"          \
-    "  api_key: {type: constant, value: plain}\n"                              \
+    "  api_key: {type: categorical, values: [plain, p]}\n"                              \
     "enqueue: [{env: c}]\n"                                                    \
     "constraints: [\"api_key = 'plain'\"]\n"                                   \
     "budget: {trials: 1}\n"                                                    \
