@@ -83,11 +83,10 @@ def runs(it):
 
 @pytest.mark.quick
 def test_no_is_said_where_nothing_else_fails(sanitized_drill):
-    """The engine's one trial sleeps: what it commits is what it is asked for."""
-    n, status = 2, 0
-    while status == 0:
-        n += 1
-        assert n < 40
+    """The engine's one trial sleeps: what it commits is what it is asked for.
+    How often it has committed before depends a little on the machine's load: the
+    commit that fails is looked for more than once."""
+    for n in 3 * list(range(3, 20)):
         it = sanitized_drill(trials=2, parallel=1, pause=60)
         engine = it.go_on(f"smtune:EIO:commit@{n}")
         if not it.wait_while_alive(engine, lambda: it.ran() and runs(it)):
@@ -99,4 +98,6 @@ def test_no_is_said_where_nothing_else_fails(sanitized_drill):
         it.check_record()
         it.check_store()
         assert len(query(it, "SELECT idx FROM enqueued")) == (status == 0), n
+        if status != 0:
+            break
     assert "the commit was made to fail" in said, said

@@ -2,6 +2,7 @@
 #include "cli/term/guarded_file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -47,20 +48,30 @@ static int close_terminal(void **state)
     return 0;
 }
 
-/* Bytes on their way are there at once: both ends are in this process. */
-static const char *read_terminal(struct terminal *terminal)
+/* The kernel passes on what was written in a turn of its own. */
+static const char *read_terminal(struct terminal *terminal, size_t length)
 {
-    ssize_t length;
+    size_t used = 0;
+    ssize_t got = 1;
 
-    fcntl(terminal->ours, F_SETFL, O_NONBLOCK);
-    length = read(terminal->ours, terminal->shown, sizeof(terminal->shown) - 1);
-    terminal->shown[length > 0 ? length : 0] = '\0';
+    assert_true(length < sizeof(terminal->shown));
+    while (used < length && got > 0) {
+        struct pollfd poll_fd = {.fd = terminal->ours, .events = POLLIN};
+
+        poll(&poll_fd, 1, 10000);
+        got = poll_fd.revents & POLLIN
+                  ? read(terminal->ours, terminal->shown + used,
+                         sizeof(terminal->shown) - 1 - used)
+                  : 0;
+        used += got > 0 ? (size_t)got : 0;
+    }
+    terminal->shown[used] = '\0';
     return terminal->shown;
 }
 
 static void assert_shown(struct terminal *terminal, const char *expected)
 {
-    assert_string_equal(read_terminal(terminal), expected);
+    assert_string_equal(read_terminal(terminal, strlen(expected)), expected);
 }
 
 static void test_guarded_file__lets_colours_alone_through(void **state)
