@@ -45,8 +45,14 @@ void shown_json(const struct mask *mask, json_t *json)
 
     if (mask == NULL)
         return;
-    json_object_foreach(json, key, item) shown_json(mask, item);
-    json_array_foreach(json, i, item) shown_json(mask, item);
+    json_object_foreach(json, key, item)
+    {
+        shown_json(mask, item);
+    }
+    json_array_foreach(json, i, item)
+    {
+        shown_json(mask, item);
+    }
     if (json_is_string(json))
         show_text(mask, json);
 }

@@ -5,12 +5,13 @@
 #include "base/err.h"
 #include "orchestrator/spec/experiment/experiment.h"
 
+/* Before anything starts: whether all values that jobs need are at hand. */
+
 struct workflow;
 
 /*
- * Before anything starts: whether all values that jobs need are at hand. -1
- * with ERR_USAGE where a variable of env_from is not set, an env_file cannot be
- * used, or secrets in the file are masked.
+ * -1 with ERR_USAGE where a variable of env_from is not set, an env_file cannot
+ * be used, or secrets in the file are masked.
  */
 int run_check_values(const struct experiment *experiment,
                      const struct workflow *workflow, struct err *err);
