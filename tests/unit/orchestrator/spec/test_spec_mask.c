@@ -18,7 +18,7 @@
 #define EXPERIMENT(key, place, token, url)                                     \
     "version: 1\nname: e\nobjective: loss\n"                                   \
     "parameters:\n  env: {type: categorical, values: [token=b, c]}\n"          \
-    "  api_key: {type: categorical, values: [plain, p]}\n"                              \
+    "  api_key: {type: categorical, values: [plain, p]}\n"                     \
     "enqueue: [{env: c}]\n"                                                    \
     "constraints: [\"api_key = 'plain'\"]\n"                                   \
     "budget: {trials: 1}\n"                                                    \
@@ -182,7 +182,7 @@ static void test_spec_mask__details(void **state)
                         files[0].shown);
     assert_non_null(
         strstr(json_string_value(json_object_get(detail, "overrides")),
-               "trial.env.A=\"***\""));
+               "trial.env.A=\\\"***\\\""));
     assert_int_equal(json_object_size(detail), 4);
     assert_true(spec_mask_detail(detail, true));
     assert_false(spec_mask_detail(detail, true));
