@@ -57,7 +57,7 @@ static void assert_said(const char *const *assignments, const char *expected)
 static const struct {
     const char *assignments[ASSIGNMENTS_MAX];
     const char *said;
-} assignments[] = {
+} assignment_cases[] = {
     {{"name=as it is", "search=grid"}, "is not a valid name for an experiment"},
     {{"version.x=1", "search=grid"}, "cannot set 'version.x'"},
     /* executors */
@@ -156,8 +156,8 @@ static const struct {
 static void test_experiment_keys__agree_or_are_refused(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(assignments); i++)
-        assert_said(assignments[i].assignments, assignments[i].said);
+    for (size_t i = 0; i < ARRAY_LEN(assignment_cases); i++)
+        assert_said(assignment_cases[i].assignments, assignment_cases[i].said);
 }
 
 /* Of `count` items, each with a number in its middle. */
