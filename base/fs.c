@@ -7,7 +7,8 @@
  *
  * Readers take a limit, because a file from outside can be of any size.
  * fs_read_regular() never waits on a pipe that somebody put there.
- * fs_copy_tree() is in base/fs_copy.c.
+ * fs_copy_tree() is in base/fs_copy.c, and the modes of what a group shares in
+ * base/fs_shared.c.
  */
 #include "base/fs.h"
 
@@ -178,11 +179,11 @@ fail:
     return err_set_errno(err, ERR_FAILED, saved, "cannot write '%s'", path);
 }
 
-static int make_directory(const char *path, struct err *err)
+static int make_directory(const char *path, bool inherits, struct err *err)
 {
     struct stat st;
 
-    if (mkdir(path, 0700) == 0)
+    if ((inherits ? fs_shared_mkdirat(AT_FDCWD, path) : mkdir(path, 0700)) == 0)
         return 0;
     if (errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         return 0;
@@ -190,7 +191,7 @@ static int make_directory(const char *path, struct err *err)
                          "cannot make the directory '%s'", path);
 }
 
-int fs_make_directories(const char *path, struct err *err)
+static int make_directories(const char *path, bool inherits, struct err *err)
 {
     char *copy = mem_copy_string(path);
     int rc = 0;
@@ -199,13 +200,23 @@ int fs_make_directories(const char *path, struct err *err)
         if (*p != '/' || p == copy)
             continue;
         *p = '\0';
-        rc = make_directory(copy, err);
+        rc = make_directory(copy, inherits, err);
         *p = '/';
     }
     if (rc == 0)
-        rc = make_directory(copy, err);
+        rc = make_directory(copy, inherits, err);
     free(copy);
     return rc;
+}
+
+int fs_make_directories(const char *path, struct err *err)
+{
+    return make_directories(path, false, err);
+}
+
+int fs_make_shared_directories(const char *path, struct err *err)
+{
+    return make_directories(path, true, err);
 }
 
 int fs_write_below(const char *path, const void *bytes, size_t length,
@@ -216,10 +227,12 @@ int fs_write_below(const char *path, const void *bytes, size_t length,
 
     if (slash != NULL && slash != folder) {
         *slash = '\0';
-        result = fs_make_directories(folder, err);
+        result = fs_make_shared_directories(folder, err);
     }
     free(folder);
-    return result == 0 ? fs_write_atomic(path, bytes, length, mode, err) : -1;
+    return result == 0 ? fs_write_atomic(path, bytes, length,
+                                         fs_shared_mode(path, mode), err)
+                       : -1;
 }
 
 int64_t fs_tree_bytes(const char *path)

@@ -37,7 +37,8 @@ int fs_write_all(int fd, const void *data, size_t length);
 int fs_write_atomic(const char *path, const void *bytes, size_t length,
                     mode_t mode, struct err *err);
 
-/* The same, after its folder is made where it is missing. */
+/* The same as fs_shared_mode() has it, after its folder is made as by
+ * fs_make_shared_directories(). */
 int fs_write_below(const char *path, const void *bytes, size_t length,
                    mode_t mode, struct err *err);
 
@@ -58,6 +59,29 @@ int fs_remove_tree(const char *path, struct err *err);
  * be there; of what else there is, nothing. What was copied lasts through a
  * power cut. */
 int fs_copy_tree(const char *source, const char *target, struct err *err);
+
+/*
+ * Folders that a group shares have the setgid bit and all rights for the group.
+ * The functions below make a file or a folder as the one around it is: in such
+ * a folder the group has the rights of the user and others none, whatever the
+ * umask; elsewhere a file has the given mode, less the umask, and a folder
+ * 0700.
+ */
+
+/* Whether a folder of that mode is one. */
+bool fs_is_shared(mode_t mode);
+/* The mode of a file at a path, for fs_write_atomic(). */
+mode_t fs_shared_mode(const char *path, mode_t mode);
+/* As open() and openat() with O_CREAT and O_CLOEXEC besides; -1 with errno. */
+int fs_shared_open(const char *path, int flags, mode_t mode);
+int fs_shared_openat(int folder, const char *path, int flags, mode_t mode);
+/* As mkdirat(). */
+int fs_shared_mkdirat(int folder, const char *path);
+/* As fs_make_directories(). */
+int fs_make_shared_directories(const char *path, struct err *err);
+/* Whether this user may remove all of a tree; -1 with an error that names the
+ * first folder that denies it. */
+int fs_check_removable(const char *path, struct err *err);
 
 /* Whether there is anything there, behind a link too, that can be seen. */
 bool fs_exists(const char *path);

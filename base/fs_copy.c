@@ -98,7 +98,8 @@ static int copy_entry(const FTSENT *entry, const char *target)
 {
     switch (entry->fts_info) {
     case FTS_D:
-        return mkdir(target, 0700) == 0 || errno == EEXIST ? 0 : -1;
+        return fs_shared_mkdirat(AT_FDCWD, target) == 0 || errno == EEXIST ? 0
+                                                                           : -1;
     case FTS_F:
         return copy_file(entry, target);
     case FTS_SL:

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/compiler.h"
 #include "base/mem.h"
 #include "tests/unit/folder.h"
 
@@ -246,6 +247,133 @@ static void test_fs__a_folder_has_its_paths_within(void **state)
     assert_false(fs_is_within("/", "/a"));
 }
 
+/* ---- folders that a group shares ---- */
+
+static unsigned mode_of(const char *path)
+{
+    struct stat status;
+
+    assert_int_equal(lstat(path, &status), 0);
+    return status.st_mode & 07777;
+}
+
+/* A folder of that mode; the caller's to free. */
+static char *make_with(const char *root, const char *name, mode_t mode)
+{
+    char *path = fs_join(root, name);
+
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(chmod(path, mode), 0);
+    return path;
+}
+
+struct modes {
+    mode_t folder; /* given */
+    unsigned file, program, inner;
+};
+
+static void expect_mode(char *path, unsigned mode)
+{
+    if (mode_of(path) != mode)
+        fail_msg("%s: mode %04o, not %04o", path, mode_of(path), mode);
+    free(path);
+}
+
+static void make_all_in(const char *folder)
+{
+    char *open_path = fs_join(folder, "open");
+    char *written = fs_join(folder, "a/b/written");
+    char *program = fs_join(folder, "program");
+    char *source = fs_join(folder, "a"), *tree = fs_join(folder, "tree");
+    struct err err;
+    int fd = fs_shared_open(open_path, O_WRONLY, 0600);
+
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(fs_write_below(written, "x", 1, 0600, &err), 0);
+    assert_int_equal(
+        fs_write_atomic(program, "x", 1, fs_shared_mode(program, 0700), &err),
+        0);
+    assert_int_equal(fs_copy_tree(source, tree, &err), 0);
+    fd = open(folder, O_RDONLY | O_DIRECTORY);
+    assert_int_equal(fs_shared_mkdirat(fd, "at"), 0);
+    assert_int_equal(fs_shared_mkdirat(fd, "at"), -1);
+    close(fd);
+    free(open_path);
+    free(written);
+    free(program);
+    free(source);
+    free(tree);
+}
+
+static void test_fs__a_shared_folder_passes_on_its_modes(void **state)
+{
+    static const struct modes cases[] = {
+        {02770, 0660, 0770, 02770},
+        {0700, 0600, 0700, 0700},
+        {0770, 0600, 0700, 0700},
+        {02750, 0600, 0700, 02700},
+    };
+    static const mode_t masks[] = {0, 022, 077};
+
+    for (size_t i = 0; i < ARRAY_LEN(cases) * ARRAY_LEN(masks); i++) {
+        const struct modes *wanted = &cases[i / ARRAY_LEN(masks)];
+        char *name = mem_printf("%zu", i);
+        char *folder = make_with(*state, name, wanted->folder);
+        mode_t before = umask(masks[i % ARRAY_LEN(masks)]);
+
+        make_all_in(folder);
+        umask(before);
+        expect_mode(fs_join(folder, "open"), wanted->file);
+        expect_mode(fs_join(folder, "a/b/written"), wanted->file);
+        expect_mode(fs_join(folder, "program"), wanted->program);
+        expect_mode(fs_join(folder, "a"), wanted->inner);
+        expect_mode(fs_join(folder, "a/b"), wanted->inner);
+        expect_mode(fs_join(folder, "at"), wanted->inner);
+        expect_mode(fs_join(folder, "tree"), wanted->inner);
+        expect_mode(fs_join(folder, "tree/b"), wanted->inner);
+        free(folder);
+        free(name);
+    }
+}
+
+static void test_fs__a_file_keeps_the_mode_that_it_has(void **state)
+{
+    char *folder = make_with(*state, "shared", 02770);
+    char *path = fs_join(folder, "file");
+    int fd;
+
+    assert_int_equal(fs_write_atomic(path, "x", 1, 0600, NULL), 0);
+    fd = fs_shared_open(path, O_WRONLY, 0600);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(mode_of(path), 0600);
+    free(path);
+    free(folder);
+}
+
+static void test_fs__what_can_be_removed(void **state)
+{
+    char *folder = make_with(*state, "folder", 0700);
+    char *inner = make_with(folder, "inner", 0700);
+    char *missing = fs_join(*state, "missing");
+    struct err err;
+
+    put(inner, ".", "file", "x");
+    assert_int_equal(fs_check_removable(folder, &err), 0);
+    assert_int_equal(fs_check_removable(missing, &err), 0);
+    assert_int_equal(chmod(inner, 0500), 0);
+    /* root may write all the same */
+    if (geteuid() != 0) {
+        assert_int_equal(fs_check_removable(folder, &err), -1);
+        assert_non_null(strstr(err.text, inner));
+    }
+    assert_int_equal(chmod(inner, 0700), 0);
+    free(missing);
+    free(inner);
+    free(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +393,14 @@ int main(void)
                                         make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_fs__copy_tree, make_folder,
                                         remove_folder),
+        cmocka_unit_test_setup_teardown(
+            test_fs__a_shared_folder_passes_on_its_modes, make_folder,
+            remove_folder),
+        cmocka_unit_test_setup_teardown(
+            test_fs__a_file_keeps_the_mode_that_it_has, make_folder,
+            remove_folder),
+        cmocka_unit_test_setup_teardown(test_fs__what_can_be_removed,
+                                        make_folder, remove_folder),
         cmocka_unit_test(test_fs__paths),
         cmocka_unit_test(test_fs__program_directory_holds_this_program),
     };
