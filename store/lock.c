@@ -14,13 +14,14 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "store/sharing.h"
 
 enum { PID_COLUMNS = 20, FIRST_PAUSE_US = 200, LONGEST_PAUSE_US = 20000 };
 
 int lock_open(const char *directory, struct err *err)
 {
     char *path = fs_join(directory, "smtune.lock");
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int fd = store_open_file(directory, path, O_RDWR);
 
     if (fd < 0)
         err_set_errno(err, ERR_FAILED, errno, "cannot open '%s'", path);

@@ -33,6 +33,7 @@
 #include "store/file_system.h"
 #include "store/lock.h"
 #include "store/schema/migrate.h"
+#include "store/sharing.h"
 
 enum {
     LOCK_WAIT_MS = 10000,
@@ -207,7 +208,8 @@ static int open_writer(struct store *store, enum store_mode mode,
     store->lock_fd = lock_open(store->directory, err);
     if (store->lock_fd < 0 || lock_take(store->lock_fd, LOCK_WAIT_MS, err) < 0)
         return err_prefix(err, "store '%s'", store->directory);
-    result = create != 0 ? file_modes_create(store->path, err) : 0;
+    result =
+        create != 0 ? file_modes_create(store->directory, store->path, err) : 0;
     if (result == 0)
         result = open_database(store, store->path,
                                SQLITE_OPEN_READWRITE | create, err);
@@ -344,6 +346,8 @@ struct store *store_open_by(const struct migrations *migrations,
     store->lock_fd = -1;
     store->directory = fs_absolute(directory);
     store->path = fs_join(store->directory, "smtune.db");
+    if (store_check_member(store->directory, err) < 0)
+        goto fail;
     if (mode == STORE_CREATE && fs_make_directories(store->directory, err) < 0)
         goto fail;
     if (mode != STORE_CREATE && !fs_exists(store->path)) {

@@ -179,13 +179,13 @@ static int check(struct session *session)
     return result;
 }
 
-static void on_open_file(void *user, const char *path, unsigned mode)
+static void on_wrong_mode(void *user, const struct file_modes_fault *fault)
 {
-    char *text = mem_printf("mode %04o: others may use it (fix: chmod 600 %s)",
-                            mode, path);
+    char *text = mem_printf("mode %04o: %s it (fix: %s)", fault->mode,
+                            fault->problem, fault->fix);
 
     on_finding(user, &(struct fsck_finding){
-                         .is_note = true, .what = path, .text = text});
+                         .is_note = true, .what = fault->path, .text = text});
     free(text);
 }
 
@@ -196,7 +196,7 @@ static int check_aloud(struct session *session)
 
     session->output = output_create(session->cli, columns, ARRAY_LEN(columns));
     output_when_empty(session->output, "no findings");
-    file_modes_check(session->directory, on_open_file, session);
+    file_modes_check(session->directory, on_wrong_mode, session);
     result = check(session);
     if (result == 0 && session->status == 0)
         session->status = output_finish(session->output, session->err);

@@ -19,6 +19,7 @@
 #include "base/compiler.h"
 #include "base/conf/mask_file.h"
 #include "base/count.h"
+#include "base/expr/template_shell.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/units.h"
@@ -28,6 +29,8 @@
 #include "orchestrator/spec/experiment/config_files.h"
 #include "store/file_modes.h"
 #include "store/file_system.h"
+#include "store/share.h"
+#include "store/sharing.h"
 #include "store/store.h"
 
 enum { FILES_WANTED = 1024, PROCESSES_WANTED = 512 };
@@ -151,14 +154,32 @@ static int count_run(void *user, const struct run_row *run)
     return 0;
 }
 
-static void tell_open_file(void *user, const char *path, unsigned mode)
+static void tell_wrong_mode(void *user, const struct file_modes_fault *fault)
 {
     struct doctor_finding *finding = user;
 
-    buf_printf(&finding->found, "; others may use %s (mode %04o)", path, mode);
-    buf_printf(&finding->fix, "%s%s",
-               finding->fix.length > 0 ? " " : "chmod 600 ", path);
+    buf_printf(&finding->found, "; %s %s (mode %04o)", fault->problem,
+               fault->path, fault->mode);
+    buf_printf(&finding->fix, "%s%s", finding->fix.length > 0 ? "; " : "",
+               fault->fix);
     finding->health = HEALTH_WARN;
+}
+
+static void look_at_group(const char *path, struct doctor_finding *finding)
+{
+    char *group = store_group(path);
+    char *barrier = group != NULL ? store_find_barrier(path) : NULL;
+
+    if (group != NULL)
+        buf_printf(&finding->found, ", shared with the group '%s'", group);
+    if (barrier != NULL) {
+        buf_printf(&finding->found, "; the group cannot enter %s", barrier);
+        buf_add_string(&finding->fix, "chmod o+x ");
+        shell_add_word(barrier, &finding->fix);
+        finding->health = HEALTH_WARN;
+    }
+    free(barrier);
+    free(group);
 }
 
 static void look_into_store(const char *path, struct doctor_finding *finding)
@@ -175,16 +196,25 @@ static void look_into_store(const char *path, struct doctor_finding *finding)
     } else {
         buf_printf(&finding->found, "%s: %" PRId64 " run%s, write-ahead log",
                    store_directory(store), runs, runs == 1 ? "" : "s");
-        file_modes_check(store_directory(store), tell_open_file, finding);
+        look_at_group(store_directory(store), finding);
+        file_modes_check(store_directory(store), tell_wrong_mode, finding);
     }
     store_close(store);
 }
 
 static void look_at_store(const struct cli *cli, struct doctor_finding *finding)
 {
-    char *database = fs_join(cli->store, "smtune.db");
-    char *nearest = doctor_nearest_directory(cli->store);
+    char *database, *nearest;
+    struct err err;
 
+    if (store_check_member(cli->store, &err) != 0) {
+        buf_add_string(&finding->found, err.text);
+        doctor_advise(finding, HEALTH_FAIL,
+                      "become a member, or select another place with --store");
+        return;
+    }
+    database = fs_join(cli->store, "smtune.db");
+    nearest = doctor_nearest_directory(cli->store);
     if (fs_exists(database))
         look_into_store(cli->store, finding);
     else

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -25,13 +26,15 @@
 #include "base/mem.h"
 #include "store/lock.h"
 #include "store/schema/dialect.h"
+#include "store/sharing.h"
 #include "store/store_impl.h"
 
 enum {
     LOCK_WAIT_MS = 10000,
     PAGE_BYTES = 4096,
     LONGEST_STEP_LOG2 = 40,
-    MAX_GAPS = 1 << 20
+    MAX_GAPS = 1 << 20,
+    MODE_OF_GROUP = 0660
 };
 
 struct reading {
@@ -500,6 +503,10 @@ int store_salvage(const char *directory, const char *kept,
     if (reading.to != NULL)
         result = read_damaged(&reading, path, folder);
     store_close(reading.to);
+    if (result == 0 && store_has_group(directory) &&
+        chmod(fresh, MODE_OF_GROUP) != 0)
+        result = err_set_errno(err, ERR_FAILED, errno,
+                               "cannot change the mode of '%s'", fresh);
     if (result == 0)
         result = change_places(path, fresh, kept, err);
     fs_remove_tree(folder, NULL);
