@@ -212,7 +212,7 @@ static int lock_run(struct session *session, const char *name)
 {
     char *runs = fs_join(session->directory, "runs");
     char *directory = fs_join(runs, name);
-    int lock = engine_lock_take(directory, session->err);
+    int lock = engine_lock_take_any(directory, session->err);
 
     free(runs);
     free(directory);

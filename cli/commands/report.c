@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "base/metrics/metrics.h"
 #include "cli/cmd.h"
@@ -15,7 +16,7 @@
 /* One write, so that the lines of several processes never mix. */
 static int append(const char *path, const struct buf *line, struct err *err)
 {
-    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    int fd = fs_shared_open(path, O_WRONLY | O_APPEND, 0600);
     ssize_t written;
     int rc = 0;
 

@@ -21,6 +21,7 @@
 #include "cli/show/run/run_view.h"
 #include "orchestrator/run/budget_change.h"
 #include "orchestrator/run/control_link.h"
+#include "orchestrator/run/engine_lock.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/run/value_check.h"
 #include "store/store.h"
@@ -70,6 +71,8 @@ static int find(const struct cli *cli, const char *selector,
             store_get_run_uncounted(store, found->id, keep_run, found, err);
     if (result == 0)
         found->directory = store_run_directory(store, found->name);
+    if (result == 0 && engine_lock_check_owner(found->directory, err) != 0)
+        result = err_prefix(err, "run '%s'", found->name);
     if (result == 0 && !found->is_over)
         file_difference_warn(cli, store, found->id);
     store_close(store);

@@ -125,7 +125,9 @@ static int stop_run(const struct cli *cli, struct store *store, int64_t id,
     if (run_outcome_read(&run, store, id, err) != 0)
         return -1;
     directory = store_run_directory(store, run.name);
-    result = told = signal_engine(directory, options, err);
+    result = told = engine_lock_check_owner(directory, err) == 0
+                        ? signal_engine(directory, options, err)
+                        : err_prefix(err, "run '%s'", run.name);
     if (told == 0 && !options->no_wait)
         result = run_outcome_read(&run, store, id, err);
     /* its engine may have died of something else while it was waited for */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/fs.h"
 
 int detach_fork(struct detach *detach, struct err *err)
 {
@@ -39,7 +40,7 @@ int detach_fork(struct detach *detach, struct err *err)
 int detach_tell(struct detach *detach, const char *line, const char *log_path,
                 struct err *err)
 {
-    int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    int log = fs_shared_open(log_path, O_WRONLY | O_APPEND, 0600);
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
     if (log < 0 || null < 0)

@@ -85,7 +85,7 @@ static bool are_taken_over(const struct spec_changes *changes)
     return true;
 }
 
-/* 1: the same; 0: of other lines, another command or folder; -1. */
+/* 1: the same; 0: of other lines, another command, folder or user; -1. */
 static int compare(const struct cli *cli, const struct each_order *order,
                    struct store *store, struct each_found *found,
                    struct err *err)
@@ -94,8 +94,10 @@ static int compare(const struct cli *cli, const struct each_order *order,
     char *lines = each_spec_lines_path(order, directory);
     struct spec before = {NULL, NULL}, after = {NULL, NULL};
     struct spec_changes changes = {0};
+    char *owner = engine_lock_find_owner(directory);
     int result = run_read_spec(store, found->id, &before, err);
-    bool has_lines = result == 0 && each_spec_has_lines(&before, lines);
+    bool has_lines =
+        result == 0 && owner == NULL && each_spec_has_lines(&before, lines);
 
     if (has_lines)
         result = each_spec_parse(cli, order, lines, &before, &after, err);
@@ -111,6 +113,7 @@ static int compare(const struct cli *cli, const struct each_order *order,
     spec_changes_clear(&changes);
     spec_clear(&after);
     spec_clear(&before);
+    free(owner);
     free(lines);
     free(directory);
     return result;
@@ -157,8 +160,8 @@ static enum each_next refuse_other(const struct each_found *found,
 {
     return (enum each_next)err_set(
         err, ERR_BUSY,
-        "duplicate name '%s': that run has other lines, another command or "
-        "another folder (choose another --name)",
+        "duplicate name '%s': that run has other lines, another command, "
+        "folder or user (choose another --name)",
         found->name);
 }
 

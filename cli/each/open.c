@@ -19,6 +19,7 @@
 #include "orchestrator/run/edit.h"
 #include "orchestrator/run/reopen.h"
 #include "orchestrator/run/run.h"
+#include "store/sharing.h"
 #include "store/store.h"
 
 enum { LINES_MODE = 0600 };
@@ -37,6 +38,8 @@ static struct run *create_named(const struct each_opening *opening,
     int result = 0;
 
     if (!fs_exists(path))
+        result = store_make_run_directory(store_directory(store), name, err);
+    if (result == 0 && !fs_exists(path))
         result = fs_write_below(path, buf_text(lines), lines->length,
                                 LINES_MODE, err);
     if (result == 0)

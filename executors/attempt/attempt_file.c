@@ -238,7 +238,7 @@ int claim_create(const char *directory, struct err *err)
 
     if (path_in(path, directory, "claim", err) != 0)
         return -1;
-    fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    fd = fs_shared_open(path, O_RDWR | O_EXCL | O_NOFOLLOW, 0600);
     if (fd < 0)
         return err_set_errno(err, errno == EEXIST ? ERR_BUSY : ERR_FAILED,
                              errno, "cannot claim '%s'", path);
@@ -313,7 +313,7 @@ int claim_judge(const char *directory, int64_t attempt, struct claim *claim,
 
     if (path_in(path, directory, "claim", err) != 0)
         return -1;
-    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    fd = fs_shared_open(path, O_RDWR | O_NOFOLLOW, 0600);
     if (fd < 0)
         return err_set_errno(err, ERR_FAILED, errno, "cannot open '%s'", path);
     state = judge(fd, attempt, claim, err);
@@ -410,8 +410,7 @@ int exit_write(const char *directory, const struct attempt_exit *end,
                       end->exit_code, end->signal, end->started_ms,
                       end->ended_ms, end->cpu_ms, end->max_rss_bytes, gpus,
                       end->is_shortage, end->is_displaced, node, text);
-    fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-              0600);
+    fd = fs_shared_open(temporary, O_WRONLY | O_TRUNC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return err_set_errno(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED,
                              errno, "cannot create '%s'", temporary);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/count.h"
+#include "base/fs.h"
 
 /*
  * A network file system answers from what it remembers of a file or a folder
@@ -24,9 +25,8 @@ static int make(const char *directory, const char *name, struct err *err)
     int folder = open_folder(directory), fd = -1;
 
     if (folder >= 0) {
-        fd = openat(folder, name,
-                    O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-                    0600);
+        fd = fs_shared_openat(folder, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK,
+                              0600);
         if (fd < 0)
             err_set_errno(err, ERR_FAILED, errno, "cannot create '%s/%s'",
                           directory, name);

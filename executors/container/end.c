@@ -48,7 +48,7 @@ int container_end_note(const char *folder, const char *name,
     enum { MODE = 0600 };
     char host[HOST_MAX], *path = note_path(folder, name), *text;
     char *notes = fs_join(folder, FOLDER);
-    int result = fs_make_directories(notes, err);
+    int result = fs_make_shared_directories(notes, err);
 
     host_name(host);
     text = mem_printf("%s\n%s\n", host, program);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -76,7 +77,7 @@ static const struct outcome default_outcome = {
 
 static void put(const char *path, int how, const char *text)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0600);
+    int fd = fs_shared_open(path, O_WRONLY | how, 0600);
 
     if (fd < 0)
         return;

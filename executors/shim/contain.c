@@ -129,7 +129,7 @@ static int keep_image(const struct contain *c, struct err *err)
     const char *kept = c->container.kept;
     char *lock = mem_printf("%s.lock", kept), *part;
     char *folder = mem_copy_bytes(kept, (size_t)(strrchr(kept, '/') - kept));
-    int result = fs_make_directories(folder, err), fd = -1;
+    int result = fs_make_shared_directories(folder, err), fd = -1;
 
     if (result == 0)
         fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, MODE);

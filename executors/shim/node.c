@@ -47,7 +47,7 @@ static void tell_unhealthy(const char *directory, const char *text)
     char line[HEALTH_TEXT_MAX + 1];
 
     snprintf(line, sizeof(line), "%s\n", text);
-    fs_write_atomic(path, line, strlen(line), 0600, NULL);
+    fs_write_atomic(path, line, strlen(line), fs_shared_mode(path, 0600), NULL);
     free(path);
 }
 
@@ -65,7 +65,7 @@ bool node_is_healthy(const struct shim_options *options,
     if (!is_healthy) {
         is_healthy = health_check(needs, options->health, text) == 0;
         if (is_healthy) {
-            fs_write_atomic(memo, "", 0, 0600, NULL);
+            fs_write_atomic(memo, "", 0, fs_shared_mode(memo, 0600), NULL);
         } else {
             tell_unhealthy(needs->directory, text);
             err_set(err, ERR_FAILED, "this node failed the health check: %s",

@@ -12,12 +12,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "base/units.h"
 #include "executors/machine/clone_into.h"
@@ -56,6 +58,7 @@ struct child {
     char *path;           /* room for a candidate's path */
     int claim_fd;
     int log_fd;
+    mode_t umask;
     uint64_t before; /* ticks since boot, just before it was made */
     uint64_t start;
     enum stage stage;
@@ -105,6 +108,8 @@ int spawner_init(struct spawner *spawner, struct err *err)
 
     memset(spawner, 0, sizeof(*spawner));
     spawner->null_fd = -1;
+    spawner->umask = umask(077);
+    umask(spawner->umask);
     claim_identify(&spawner->claim);
     spawner->claim.shim_pid = getpid();
     if (process_read(getpid(), &self)) {
@@ -250,6 +255,7 @@ static int run_child(void *argument)
     int error;
 
     raw_call(SYS_setsid, 0, 0, 0, 0);
+    raw_call(SYS_umask, (long)child->umask, 0, 0, 0);
     if (child->spawner->ends_with_us)
         raw_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0);
     error =
@@ -420,12 +426,26 @@ static int open_log(const char *directory, struct err *err)
 
     if ((size_t)snprintf(path, sizeof(path), "%s/log", directory) <
         sizeof(path))
-        fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
-                  0600);
+        fd = fs_shared_open(path, O_WRONLY | O_APPEND | O_NOFOLLOW, 0600);
     if (fd < 0)
         err_set_errno(err, ERR_FAILED, errno, "cannot open '%.200s/log'",
                       directory);
     return fd;
+}
+
+/* In a folder that a group shares, the group may do with the command's files
+ * what their user may. But only where the files that the command makes
+ * elsewhere get that group, or one of this user alone. */
+static mode_t umask_in(const struct spawner *spawner, const char *directory)
+{
+    gid_t group = getegid();
+    struct stat folder;
+
+    if (stat(directory, &folder) != 0 || !fs_is_shared(folder.st_mode) ||
+        (group != folder.st_gid && group != geteuid()))
+        return spawner->umask;
+    return (spawner->umask & ~(mode_t)S_IRWXG) |
+           (spawner->umask & S_IRWXU) >> 3;
 }
 
 /* The strings in one piece of memory with the array. */
@@ -637,10 +657,12 @@ pid_t spawn_command(struct spawner *spawner, const struct attempt_spec *spec,
             nest = child_stack_take(spawner);
         if (nest == NULL)
             nest = &waited;
-        nest->child = (struct child){.spawner = spawner,
-                                     .group = place->group,
-                                     .claim_fd = claim_fd,
-                                     .log_fd = log_fd};
+        nest->child =
+            (struct child){.spawner = spawner,
+                           .group = place->group,
+                           .claim_fd = claim_fd,
+                           .log_fd = log_fd,
+                           .umask = umask_in(spawner, spec->directory)};
         fill_child(nest, spec, place->gpus);
         pid = start_in(nest, nest != &waited, pid_start, err);
         close(log_fd);

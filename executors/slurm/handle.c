@@ -24,7 +24,7 @@ int slurm_file_write(const char *directory, const char *name, const char *text,
                      struct err *err)
 {
     char *path = fs_join(directory, name);
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int fd = fs_shared_open(path, O_WRONLY | O_TRUNC, 0600);
     int result = fd >= 0 ? fs_write_all(fd, text, strlen(text)) : -1;
 
     if (result != 0)

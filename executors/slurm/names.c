@@ -57,7 +57,8 @@ static int make_token(struct slurm_names *names, const char *path,
         return err_set_errno(err, ERR_FAILED, errno,
                              "cannot get a random number");
     snprintf(text, sizeof(text), "%08" PRIx32 "\n", bits);
-    if (fs_write_atomic(path, text, strlen(text), 0600, err) != 0)
+    if (fs_write_atomic(path, text, strlen(text), fs_shared_mode(path, 0600),
+                        err) != 0)
         return -1;
     return read_token(names, path, err);
 }
@@ -70,7 +71,7 @@ int slurm_names_open(struct slurm_names *names, const char *state_directory,
     char *healthy = fs_join(folder, "healthy");
     int64_t now_ms = clock_wall_ms(), made_ms;
     struct stat status = {.st_mtime = now_ms / 1000};
-    int result = fs_make_directories(healthy, err);
+    int result = fs_make_shared_directories(healthy, err);
 
     names->folder = fs_absolute(folder);
     names->is_old = fs_exists(path);
@@ -98,7 +99,7 @@ void slurm_names_clear(struct slurm_names *names)
 static int64_t take_block(const struct slurm_names *names)
 {
     char *path = fs_join(names->folder, "numbers");
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int fd = fs_shared_open(path, O_RDWR, 0600);
     char text[NUMBER_MAX_BYTES] = "";
     int64_t first;
     ssize_t got;

@@ -39,7 +39,7 @@ static int reattach(struct taking_up *taking_up, struct job *job)
         spec.warn_before_ms = job->link_rule->before_ms;
         spec.link_exits = job->link_rule->exits;
     }
-    if (fs_make_directories(directory, taking_up->err) == 0)
+    if (fs_make_shared_directories(directory, taking_up->err) == 0)
         result = executor_reattach(job->executor, &spec, taking_up->err);
     LOG(engine->log, LOG_EXECUTOR, LOG_INFO, job->number,
         "attempt=%" PRId64 " of an earlier engine: %s", job->attempt_number,

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/fs.h"
 #include "base/mem.h"
 #include "executors/attempt/attempt_file.h"
 
@@ -44,7 +44,7 @@ static int set_aside(int parent_fd, const char *name, struct err *err)
 
 static int make(int parent_fd, const char *name, struct err *err)
 {
-    if (mkdirat(parent_fd, name, 0700) == 0 || errno == EEXIST)
+    if (fs_shared_mkdirat(parent_fd, name) == 0 || errno == EEXIST)
         return 0;
     return err_set_errno(err, ERR_FAILED, errno, "cannot make the directory %s",
                          name);
@@ -54,7 +54,7 @@ int attempt_folder_make(int parent_fd, const char *directory, struct err *err)
 {
     const char *name = strrchr(directory, '/') + 1;
 
-    if (mkdirat(parent_fd, name, 0700) == 0)
+    if (fs_shared_mkdirat(parent_fd, name) == 0)
         return 0;
     if (errno != EEXIST || !is_anothers(directory))
         return make(parent_fd, name, err);

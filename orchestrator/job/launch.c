@@ -71,8 +71,8 @@ static int write_script(const struct launch *launch, struct err *err)
     if (launch->script == NULL)
         return 0;
     path = script_path(launch);
-    result = fs_write_atomic(path, launch->script, strlen(launch->script), MODE,
-                             err);
+    result = fs_write_atomic(path, launch->script, strlen(launch->script),
+                             fs_shared_mode(path, MODE), err);
     free(path);
     return result;
 }

@@ -77,7 +77,7 @@ struct pools *pools_create(const struct workflow *workflow,
     if (inherited != NULL && inherit(pools, inherited, err) != 0)
         result = err_prefix(err, POOLS_VARIABLE);
     if (result == 0 && workflow != NULL && workflow->pool_count > 0) {
-        result = fs_make_directories(directory, err);
+        result = fs_make_shared_directories(directory, err);
         add_own(pools, workflow, directory);
     }
     free(directory);

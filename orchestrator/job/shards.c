@@ -138,13 +138,13 @@ static int write_list(const char *path, const struct keys *keys,
     struct buf sorted = BUF_INIT;
     const char *slash = strrchr(path, '/');
     char *folder = mem_copy_bytes(path, (size_t)(slash - path));
-    int result = fs_make_directories(folder, err);
+    int result = fs_make_shared_directories(folder, err);
 
     for (size_t i = 0; i < keys->count; i++)
         buf_add(&sorted, keys->items[i], strlen(keys->items[i]) + 1);
     if (result == 0)
-        result =
-            fs_write_atomic(path, buf_text(&sorted), sorted.length, 0600, err);
+        result = fs_write_atomic(path, buf_text(&sorted), sorted.length,
+                                 fs_shared_mode(path, 0600), err);
     buf_clear(&sorted);
     free(folder);
     return result;
@@ -195,7 +195,7 @@ struct linker {
 static int make_folder(const struct linker *linker, const char *name,
                        struct err *err)
 {
-    if (mkdirat(linker->target_fd, name, 0700) == 0 || errno == EEXIST)
+    if (fs_shared_mkdirat(linker->target_fd, name) == 0 || errno == EEXIST)
         return 0;
     return err_set_errno(err, ERR_FAILED, errno, "cannot make '%s/%s'",
                          linker->shard->target, name);
@@ -279,7 +279,7 @@ int shards_link(const struct shard *shard, const atomic_bool *stop,
     if (result == 0)
         result = fs_remove_tree(shard->target, err);
     if (result == 0)
-        result = fs_make_directories(shard->target, err);
+        result = fs_make_shared_directories(shard->target, err);
     if (result == 0)
         result = link_keys(shard, stop, &keys, err);
     clear_keys(&keys);

@@ -94,7 +94,7 @@ static int open_directory(const char *run_directory, const char *name,
     char *path = fs_join(run_directory, name);
     int fd = -1;
 
-    if (fs_make_directories(path, err) == 0) {
+    if (fs_make_shared_directories(path, err) == 0) {
         fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
             err_set_errno(err, ERR_FAILED, errno, "cannot open '%s'", path);
@@ -229,7 +229,7 @@ int workspace_forget_shards(const struct workspaces *workspaces,
 
 static int make_directory(int fd, const char *name, struct err *err)
 {
-    if (mkdirat(fd, name, 0700) == 0 || errno == EEXIST)
+    if (fs_shared_mkdirat(fd, name) == 0 || errno == EEXIST)
         return 0;
     return err_set_errno(err, ERR_FAILED, errno, "cannot make the directory %s",
                          name);
@@ -241,8 +241,8 @@ static int write_json(const struct workspaces *workspaces, int64_t trial,
                       const char *file, const json_t *json, struct err *err)
 {
     char name[NAME_BYTES];
-    int fd = openat(workspaces->trials_fd, name_in(name, trial, file),
-                    O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int fd = fs_shared_openat(workspaces->trials_fd, name_in(name, trial, file),
+                              O_WRONLY | O_NOFOLLOW, 0600);
     struct buf text = BUF_INIT;
     struct stat status;
     int result = 0;

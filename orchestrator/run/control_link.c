@@ -86,6 +86,8 @@ static int dial(const char *run_directory, const struct patience *patience,
 
         if (held <= 0)
             return held < 0 ? -1 : 1;
+        if (engine_lock_check_owner(run_directory, err) != 0)
+            return -1;
         fd = try_connect(run_directory, patience, &error, err);
         if (fd >= 0) {
             *link = mem_zero(sizeof(**link));

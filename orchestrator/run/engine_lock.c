@@ -6,9 +6,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/system/user_name.h"
 
 static struct flock whole_file(short type)
 {
@@ -35,16 +37,70 @@ static int try_lock(int fd)
     return fcntl(fd, F_OFD_SETLK, &lock);
 }
 
+/* That the run is another user's. Always -1. */
+static int refuse(const char *run_directory, const char *owner, struct err *err)
+{
+    int64_t pid;
+
+    if (engine_lock_probe(run_directory, &pid, NULL) == 1)
+        return err_set(err, ERR_BUSY,
+                       "an engine of user '%s' (pid %" PRId64
+                       ") works on this run, and only %s may control it",
+                       owner, pid, owner);
+    return err_set(err, ERR_BUSY,
+                   "it belongs to user '%s', and only %s may control it", owner,
+                   owner);
+}
+
+char *engine_lock_find_owner(const char *run_directory)
+{
+    struct stat status;
+
+    return stat(run_directory, &status) == 0 && fs_is_shared(status.st_mode) &&
+                   status.st_uid != geteuid()
+               ? user_name(status.st_uid)
+               : NULL;
+}
+
+int engine_lock_check_owner(const char *run_directory, struct err *err)
+{
+    char *owner = geteuid() != 0 ? engine_lock_find_owner(run_directory) : NULL;
+    int result = owner != NULL ? refuse(run_directory, owner, err) : 0;
+
+    free(owner);
+    return result;
+}
+
 int engine_lock_take(const char *run_directory, struct err *err)
 {
+    char *owner = engine_lock_find_owner(run_directory);
+    int result = owner != NULL ? refuse(run_directory, owner, err)
+                               : engine_lock_take_any(run_directory, err);
+
+    free(owner);
+    return result;
+}
+
+static void report_holder(const char *run_directory, int fd, struct err *err)
+{
+    char *owner = engine_lock_find_owner(run_directory);
+
+    err_set(err, ERR_BUSY,
+            "an engine%s%s%s (pid %" PRId64 ") works on this run",
+            owner != NULL ? " of user '" : "", owner != NULL ? owner : "",
+            owner != NULL ? "'" : "", read_pid(fd));
+    free(owner);
+}
+
+int engine_lock_take_any(const char *run_directory, struct err *err)
+{
     char *path = fs_join(run_directory, "engine.lock");
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int fd = fs_shared_open(path, O_RDWR, 0600);
 
     if (fd < 0) {
         err_set_errno(err, ERR_FAILED, errno, "cannot open '%s'", path);
     } else if (try_lock(fd) != 0) {
-        err_set(err, ERR_BUSY, "an engine (pid %" PRId64 ") works on this run",
-                read_pid(fd));
+        report_holder(run_directory, fd, err);
         close(fd);
         fd = -1;
     } else {

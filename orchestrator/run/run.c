@@ -18,6 +18,7 @@
 #include "orchestrator/run/value_check.h"
 #include "orchestrator/search/warm_start.h"
 #include "orchestrator/spec/workflow/workflow.h"
+#include "store/sharing.h"
 
 /* A selector (store_find_run) must not mean two runs. */
 static bool is_selector(const char *name)
@@ -211,9 +212,12 @@ static int occupy(struct run *run, struct err *err)
     char *trials;
     int made;
 
+    if (store_make_run_directory(store_directory(run->store), run->name, err) !=
+        0)
+        return -1;
     run->directory = store_run_directory(run->store, run->name);
     trials = fs_join(run->directory, "trials");
-    made = fs_make_directories(trials, err);
+    made = fs_make_shared_directories(trials, err);
     free(trials);
     if (made != 0)
         return -1;

@@ -35,7 +35,18 @@ static int compare_row(void *user, const struct run_row *row)
     return 0;
 }
 
-/* The last of name, name-2, name-3 ... that there is; 0: none. */
+/* Whether it is the run of another user of a shared store. */
+static bool is_anothers(struct store *store, const char *name)
+{
+    char *directory = store_run_directory(store, name);
+    char *owner = engine_lock_find_owner(directory);
+
+    free(directory);
+    free(owner);
+    return owner != NULL;
+}
+
+/* The last of name, name-2, name-3 ... that there is, and is ours; 0: none. */
 static int find_last(struct store *store, const char *name, int count,
                      int64_t *last, struct err *err)
 {
@@ -45,6 +56,7 @@ static int find_last(struct store *store, const char *name, int count,
         struct err missing;
         int64_t id;
         int found = store_find_run(store, candidate, &id, &missing);
+        bool is_ours = found == 0 && !is_anothers(store, candidate);
 
         free(candidate);
         if (found != 0 && missing.kind == ERR_NOT_FOUND)
@@ -53,7 +65,8 @@ static int find_last(struct store *store, const char *name, int count,
             *err = missing;
             return -1;
         }
-        *last = id;
+        if (is_ours)
+            *last = id;
     }
     return 0;
 }

@@ -151,7 +151,7 @@ static int write_file(const struct checkpoint_saver *saver, const char *path,
                       struct err *err)
 {
     char *temporary = mem_printf("%s.tmp", path);
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int fd = fs_shared_open(temporary, O_WRONLY | O_TRUNC, 0600);
     uLong sum = 0;
     int saved, status = -1;
 
@@ -186,7 +186,7 @@ static int write_shard(const struct checkpoint_saver *saver, struct err *err)
 {
     char *folder = checkpoint_folder(saver->place->directory, saver->at.step);
     char *path = shard_path(saver, saver->place->rank);
-    int status = fs_make_directories(folder, err);
+    int status = fs_make_shared_directories(folder, err);
 
     if (status == 0)
         status = write_file(saver, path, err);
@@ -263,8 +263,8 @@ static int conclude(struct checkpoint_saver *saver, struct err *err)
 
         checkpoint_print_crc32((uint32_t)sum, manifest);
         fs_sync_directory_of(path);
-        status =
-            fs_write_atomic(path, manifest->data, manifest->length, 0600, err);
+        status = fs_write_atomic(path, manifest->data, manifest->length,
+                                 fs_shared_mode(path, 0600), err);
     }
     if (status == 0) {
         fs_sync_directory_of(folder);

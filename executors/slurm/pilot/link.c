@@ -65,7 +65,7 @@ struct pilot *pilot_create(struct pilots *pilots, const char *name,
     pilot->folder = fs_join(slurm_folder(pilots->slurm), name);
     pilot->kind = mem_copy_string("");
     pilot->inbox.fd = -1;
-    if (fs_make_directories(pilot->folder, err) != 0 ||
+    if (fs_make_shared_directories(pilot->folder, err) != 0 ||
         open_streams(pilot, err) != 0) {
         free(pilot->kind);
         free(pilot->folder);

@@ -248,10 +248,10 @@ static int write_files(const struct reserve *reserve, const char *folder,
     int result = -1;
 
     snprintf(handle.name, sizeof(handle.name), "%s", reserve->name);
-    if (fs_make_directories(reserve->directory, err) == 0 &&
+    if (fs_make_shared_directories(reserve->directory, err) == 0 &&
         order_write(&reserve->request->spec, err) == 0 &&
         slurm_handle_write(reserve->directory, &handle, err) == 0 &&
-        fs_make_directories(folder, err) == 0 &&
+        fs_make_shared_directories(folder, err) == 0 &&
         slurm_file_write(folder, "before", before, err) == 0)
         result = slurm_file_write(folder, "tasks", tasks, err);
     free(before);

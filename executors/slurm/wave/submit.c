@@ -92,7 +92,7 @@ static int write_files(const struct wave *wave, const char *folder,
                        struct err *err)
 {
     struct buf tasks = BUF_INIT;
-    int result = fs_make_directories(folder, err);
+    int result = fs_make_shared_directories(folder, err);
 
     for (size_t i = 0; i < wave->count && result == 0; i++) {
         const struct slurm_flight *flight = wave->tasks[i]->flight;
