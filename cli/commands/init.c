@@ -19,10 +19,15 @@
 #include "cli/commands/init_templates.h"
 #include "cli/term/output.h"
 #include "orchestrator/spec/experiment/experiment.h"
+#include "store/share.h"
 
 struct init_options {
     const char *template;
+    const char *shared; /* a group; NULL: an experiment is wanted */
 };
+
+static const struct table_column columns[] = {
+    {"file", "written", COLUMN_TEXT, NULL}};
 
 static const char *const template_names[] = {
     "minimal", "python", "sagemaker", "grid", "quickstart", NULL};
@@ -146,17 +151,92 @@ static void print_next(const char *directory)
     buf_clear(&word);
 }
 
+/* ---- a store that a group shares ---- */
+
+/* Whether --store or SMTUNE_STORE names a folder. */
+static bool names_store(const struct cli *cli)
+{
+    const char *named = getenv("SMTUNE_STORE");
+
+    return cli->store != cli->default_store ||
+           (named != NULL && named[0] != '\0');
+}
+
+static void print_shared(const char *store, const char *group)
+{
+    char *path = fs_absolute(store), *barrier = store_find_barrier(path);
+    struct buf word = BUF_INIT;
+
+    shell_add_word(path, &word);
+    if (barrier != NULL)
+        fprintf(stderr,
+                "smtune: warning: the group '%s' cannot enter %s (give it the "
+                "right: chmod o+x, or an access list)\n",
+                group, barrier);
+    fprintf(stderr,
+            "\nmembers of the group '%s' use this store with one of\n"
+            "  export SMTUNE_STORE=%s\n"
+            "  smtune run experiment.yaml --store %s\n",
+            group, buf_text(&word), buf_text(&word));
+    buf_clear(&word);
+    free(barrier);
+    free(path);
+}
+
+static int make_shared(const struct cli *cli, const char *store,
+                       const char *group, struct err *err)
+{
+    struct value cell = value_text(store);
+    struct output *output;
+
+    if (store_share(store, group, err) != 0)
+        return -1;
+    output = output_create(cli, columns, 1);
+    if (output_row(output, &cell, err) < 0) {
+        output_destroy(output);
+        return -1;
+    }
+    if (output_finish(output, err) < 0)
+        return -1;
+    if (!cli->quiet)
+        print_shared(store, group);
+    return 0;
+}
+
+static int exec_shared(const struct cli *cli, const struct init_options *given,
+                       const char *directory, struct err *err)
+{
+    char *store;
+    int result;
+
+    if (given->template != NULL)
+        return err_set(err, ERR_USAGE,
+                       "--shared and --template exclude each other");
+    if (directory != NULL && cli->store != cli->default_store)
+        return err_set(err, ERR_USAGE,
+                       "--store names the folder of the shared store: there "
+                       "is no DIR besides");
+    store = directory == NULL && names_store(cli)
+                ? mem_copy_string(cli->store)
+                : fs_join(directory != NULL ? directory : ".", ".smtune");
+    result = make_shared(cli, store, given->shared, err);
+    free(store);
+    return result;
+}
+
+/* ---- the command ---- */
+
 static int exec_init(const struct cli *cli, const void *options,
                      char **operands, int count, struct err *err)
 {
-    static const struct table_column columns[] = {
-        {"file", "written", COLUMN_TEXT, NULL}};
     const struct init_options *given = options;
     const char *directory = count > 0 ? operands[0] : ".";
     const struct init_template *chosen =
         find_template(given->template != NULL ? given->template : "minimal");
     struct output *output;
 
+    if (given->shared != NULL)
+        return exec_shared(cli, given, count > 0 ? operands[0] : NULL, err);
     if (refuse_to_overwrite(chosen, directory, err) < 0 ||
         fs_make_directories(directory, err) < 0)
         return -1;
@@ -181,6 +261,11 @@ static const struct opt init_opts[] = {
      .argument = "NAME",
      .doc = "the template (minimal)",
      .choices = template_names},
+    {.name = "shared",
+     .type = OPT_TEXT,
+     .offset = offsetof(struct init_options, shared),
+     .argument = "GROUP",
+     .doc = "make a store that this group shares, and nothing else"},
     {.name = NULL},
 };
 
@@ -201,9 +286,15 @@ const struct cmd cmd_init = {
                "  quickstart  the bundled trainer on Fashion-MNIST\n\n"
                "Editors with a YAML language server complete and check "
                "the file with the schema in .smtune/, which its first "
-               "line names.",
+               "line names.\n\n"
+               "A store is for one user. --shared makes one for a group: a "
+               "new, empty store in --store, or in .smtune of the directory. "
+               "All members of the group can read it, start runs in it, and "
+               "remove runs. Only the user of a run can control it. "
+               "docs/security.md describes what the group can see.",
     .examples = "smtune init                          # here\n"
-                "smtune init digits --template python # in a new directory\n",
+                "smtune init digits --template python # in a new directory\n"
+                "smtune init --shared ml --store /project/ml/store\n",
     .completes = "dir",
     .opts = init_opts,
     .options_size = sizeof(struct init_options),
