@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "executors/machine/slots.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -22,41 +19,9 @@
 
 /* -- The directory --------------------------------------------------------*/
 
-static int make_private(const char *path, struct err *err)
-{
-    struct stat status;
-
-    if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        return err_set_errno(err, ERR_FAILED, errno, "cannot create '%s'",
-                             path);
-    if (lstat(path, &status) != 0)
-        return err_set_errno(err, ERR_FAILED, errno, "cannot examine '%s'",
-                             path);
-    if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
-        (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        return err_set(err, ERR_FAILED,
-                       "'%s' is not a private directory: it must belong to "
-                       "you, and only you may write to it",
-                       path);
-    return 0;
-}
-
 int slots_directory(char path[SLOTS_PATH_MAX], struct err *err)
 {
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
-    char parent[SLOTS_PATH_MAX - sizeof("/slots")];
-
-    if (runtime != NULL && runtime[0] == '/' &&
-        strlen(runtime) + sizeof("/smtune") <= sizeof(parent) &&
-        access(runtime, W_OK) == 0)
-        snprintf(parent, sizeof(parent), "%s/smtune", runtime);
-    else
-        snprintf(parent, sizeof(parent), "/tmp/smtune-%u",
-                 (unsigned int)geteuid());
-    if (make_private(parent, err) != 0)
-        return -1;
-    snprintf(path, SLOTS_PATH_MAX, "%s/slots", parent);
-    return make_private(path, err);
+    return runtime_folder("slots", path, err);
 }
 
 /* -- Places ---------------------------------------------------------------*/

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/system/runtime_folder.h"
 #include "executors/executor.h"
 #include "executors/machine/cpu_places.h"
 #include "executors/machine/gpus.h"
@@ -18,15 +19,12 @@
  * taken.
  */
 
-enum { SLOTS_CPUS_MAX = 4096, SLOTS_PATH_MAX = 512 };
+enum { SLOTS_CPUS_MAX = 4096, SLOTS_PATH_MAX = RUNTIME_FOLDER_MAX };
 
 struct slots;
 
-/*
- * Puts the path of the directory of the slots into path, made if it is not
- * there: smtune/slots below $XDG_RUNTIME_DIR, or /tmp/smtune-UID/slots. It
- * is an error if the directory is another user's or open to others.
- */
+/* The directory of the slots, made if it is not there: "slots" of
+ * runtime_folder(). */
 int slots_directory(char path[SLOTS_PATH_MAX], struct err *err);
 
 /* Opens no file before one is needed. directory NULL: CPUs and GPUs are this
