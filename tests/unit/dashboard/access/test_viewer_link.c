@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "dashboard/access/viewer_link.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit/folder.h"
+
+static struct viewer_link *must_open(const char *store, const char *other)
+{
+    struct err err = {0};
+    struct viewer_link *link = viewer_link_open(store, other, &err);
+
+    if (link == NULL)
+        fail_msg("%s", err.text);
+    assert_int_equal(strspn(viewer_link_text(link), "0123456789abcdef"), 64);
+    assert_int_equal(strlen(viewer_link_text(link)), 64);
+    return link;
+}
+
+/* The caller's to free. */
+static char *path_in(const char *folder)
+{
+    return mem_printf("%s/viewer-link-%u", folder, (unsigned int)geteuid());
+}
+
+static void test_link__stays_the_same(void **state)
+{
+    struct viewer_link *one = must_open(*state, NULL);
+    struct viewer_link *other = must_open(*state, NULL);
+    char *path = path_in(*state);
+    struct stat file;
+
+    assert_string_equal(viewer_link_text(one), viewer_link_text(other));
+    assert_false(viewer_link_refresh(one));
+    assert_int_equal(stat(path, &file), 0);
+    assert_int_equal(file.st_mode & 07777, 0600);
+    free(path);
+    viewer_link_close(one);
+    viewer_link_close(other);
+}
+
+static void test_link__is_withdrawn_by_another(void **state)
+{
+    struct viewer_link *one = must_open(*state, NULL);
+    struct viewer_link *other = must_open(*state, NULL);
+    char *old = mem_copy_string(viewer_link_text(one));
+
+    assert_int_equal(viewer_link_replace(other, NULL), 0);
+    assert_string_not_equal(viewer_link_text(other), old);
+    assert_true(viewer_link_refresh(one));
+    assert_string_equal(viewer_link_text(one), viewer_link_text(other));
+    assert_false(viewer_link_refresh(one));
+    assert_false(viewer_link_refresh(other));
+    free(old);
+    viewer_link_close(one);
+    viewer_link_close(other);
+}
+
+static void test_link__is_withdrawn_where_its_file_is_removed(void **state)
+{
+    struct viewer_link *link = must_open(*state, NULL), *other;
+    char *old = mem_copy_string(viewer_link_text(link));
+    char *path = path_in(*state);
+
+    assert_int_equal(unlink(path), 0);
+    assert_true(viewer_link_refresh(link));
+    assert_string_not_equal(viewer_link_text(link), old);
+    assert_false(viewer_link_refresh(link));
+    other = must_open(*state, NULL);
+    assert_string_equal(viewer_link_text(link), viewer_link_text(other));
+    free(path);
+    free(old);
+    viewer_link_close(link);
+    viewer_link_close(other);
+}
+
+/* What others could have read, or have put there, is no link of ours. */
+static void test_link__that_is_not_private_is_replaced(void **state)
+{
+    char *path = path_in(*state), *elsewhere = fs_join(*state, "elsewhere");
+    char *old;
+    struct viewer_link *link = must_open(*state, NULL);
+
+    old = mem_copy_string(viewer_link_text(link));
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_true(viewer_link_refresh(link));
+    assert_string_not_equal(viewer_link_text(link), old);
+    free(old);
+    old = mem_copy_string(viewer_link_text(link));
+    assert_int_equal(rename(path, elsewhere), 0);
+    assert_int_equal(symlink(elsewhere, path), 0);
+    assert_true(viewer_link_refresh(link));
+    assert_string_not_equal(viewer_link_text(link), old);
+    viewer_link_close(link);
+    link = must_open(*state, NULL);
+    assert_string_not_equal(viewer_link_text(link), old);
+    free(old);
+    free(path);
+    free(elsewhere);
+    viewer_link_close(link);
+}
+
+static void test_link__is_not_any_text(void **state)
+{
+    static const char *const texts[] = {"", "\n", "0123\n",
+                                        "gggggggggggggggggggggggggggggggg"
+                                        "gggggggggggggggggggggggggggggggg\n",
+                                        "0123456789abcdef0123456789abcdef"
+                                        "0123456789abcdef0123456789abcdef"};
+    char *name = mem_printf("viewer-link-%u", (unsigned int)geteuid());
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct viewer_link *link;
+
+        put(*state, "", name, texts[i]);
+        link = must_open(*state, NULL);
+        assert_true(strncmp(texts[i], viewer_link_text(link), 64) != 0);
+        viewer_link_close(link);
+    }
+    free(name);
+}
+
+static void test_link__is_elsewhere_where_the_store_cannot_keep_it(void **state)
+{
+    char *store = fs_join(*state, "none");
+    char *path = path_in(*state);
+    struct viewer_link *link = must_open(store, *state);
+    struct err err = {0};
+
+    assert_int_equal(access(path, F_OK), 0);
+    assert_false(viewer_link_refresh(link));
+    viewer_link_close(link);
+    assert_null(viewer_link_open(store, NULL, &err));
+    assert_non_null(strstr(err.text, store));
+    free(path);
+    free(store);
+}
+
+#define FOLDER_TEST(test)                                                      \
+    cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FOLDER_TEST(test_link__stays_the_same),
+        FOLDER_TEST(test_link__is_withdrawn_by_another),
+        FOLDER_TEST(test_link__is_withdrawn_where_its_file_is_removed),
+        FOLDER_TEST(test_link__that_is_not_private_is_replaced),
+        FOLDER_TEST(test_link__is_not_any_text),
+        FOLDER_TEST(test_link__is_elsewhere_where_the_store_cannot_keep_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
