@@ -28,6 +28,7 @@ struct dashboard;
 struct causes;
 struct columns_cache;
 struct feed;
+struct presence;
 struct run_list;
 struct streams;
 
@@ -36,6 +37,7 @@ struct dashboard_options {
     const char *address;     /* of the loopback, "127.0.0.1" or "::1" */
     int port;                /* 0: any that is free */
     const char *socket_path; /* a unix socket instead; NULL: none */
+    const char *presences;   /* a folder for access/presence.h */
     bool read_only;          /* there are viewers only */
     const struct dashboard_source *source;
 };
@@ -47,10 +49,8 @@ struct dashboard *dashboard_open(uv_loop_t *loop,
 /* Ends all connections; the loop has to be run to its end after that. */
 void dashboard_close(struct dashboard *dashboard);
 
-/* Where a browser goes to be let in, as an operator or as a viewer: the address
- * with the token of that role. */
-const char *dashboard_login_url(const struct dashboard *dashboard,
-                                bool as_operator);
+/* What it leaves for other programs of the user: tokens, and addresses. */
+const struct presence *dashboard_presence(const struct dashboard *dashboard);
 
 /* The same in a loop of its own, until SIGINT or SIGTERM comes: 0. `ready` is
  * called once it listens; where it fails, so does this. */

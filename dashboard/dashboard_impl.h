@@ -3,14 +3,21 @@
 #define SMTUNE_DASHBOARD_DASHBOARD_IMPL_H
 
 #include "dashboard/dashboard.h"
+#include "dashboard/route/route.h"
 
 struct auth;
+struct sessions;
 struct store;
 struct workers;
 
 /* What serving takes of the dashboard. */
 
 const struct auth *dashboard_auth(const struct dashboard *dashboard);
+struct sessions *dashboard_sessions(const struct dashboard *dashboard);
+/* What the code of an address, or the link for viewers, lets a browser do, and
+ * uses it up if it is for one use. ROLE_ANYONE: nothing. */
+enum role dashboard_use_code(const struct dashboard *dashboard,
+                             const char *code);
 
 struct workers *dashboard_workers(const struct dashboard *dashboard);
 

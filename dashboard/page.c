@@ -36,11 +36,16 @@ const struct page_file *page_find(const char *name)
 
 static const struct page_file *find_target(const char *target)
 {
+    static const char login[] = "/login";
     size_t length = strcspn(target, "?");
 
     if (target[0] != '/')
         return NULL;
-    return length > 1 ? find(target + 1, length - 1) : page_find("index.html");
+    if (length == 1)
+        return page_find("index.html");
+    if (length == strlen(login) && memcmp(target, login, length) == 0)
+        return page_find("login.html");
+    return find(target + 1, length - 1);
 }
 
 static const char *type_of(const char *name)

@@ -27,9 +27,9 @@ const struct page_file *page_find(const char *name);
 /* Its bytes in full. */
 struct blob *page_expand(const struct page_file *file);
 
-/* Where the request is for one of the files ("/" is index.html): the answer,
- * compressed if the client takes that, with its ETag, the caller's to free; 0.
- * -1: it is not. */
+/* Where the request is for one of the files ("/" is index.html, "/login"
+ * login.html): the answer, compressed if the client takes that, with its ETag,
+ * the caller's to free; 0. -1: it is not. */
 int page_answer(const struct http_exchange *exchange, struct answer *answer,
                 char **etag);
 

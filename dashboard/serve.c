@@ -12,12 +12,16 @@
 #include "dashboard/page.h"
 #include "dashboard/route/auth.h"
 #include "dashboard/route/request.h"
+#include "dashboard/route/sessions.h"
 
 /*
  * A request is refused at the first check that it does not pass: before its
  * route is known, whether it was sent to us; then whether there is such a
  * thing, who asks, and, because a browser sends its cookie along with what
  * another page asks for, whether it was our own page that asked.
+ *
+ * A page asks below "/s/KEY" of its session, where alone its cookie counts;
+ * programs ask without that, with a token, where no cookie counts.
  */
 
 /* ---- answers ---- */
@@ -199,23 +203,23 @@ static int check_role(struct request *request, const char **text)
     if (request->role >= needed)
         return 0;
     if (request->role == ROLE_ANYONE) {
-        *text = "open the address that 'smtune dashboard' printed, or send its "
-                "token in 'Authorization: Bearer'";
+        *text =
+            "not logged in: open an address that 'smtune dashboard --login' "
+            "prints; a program sends a token in 'Authorization: Bearer'";
         return 401;
     }
     *text = "a viewer cannot act: open the address for the operator";
     return 403;
 }
 
-/* A browser says which page has it ask; other programs say nothing. */
+/* A browser says which page has it ask. Old ones do not; for them, that the
+ * path has the session's key says that our page asked. Programs say nothing. */
 static int check_page(struct request *request, const char **text)
 {
     const char *site = http_header(request->exchange, "Sec-Fetch-Site");
     const char *origin = http_header(request->exchange, "Origin");
 
     *text = "the request is from another page";
-    if (request->match.route->role == ROLE_ANYONE)
-        return 0;
     if (site != NULL && strcmp(site, "same-origin") != 0 &&
         strcmp(site, "none") != 0)
         return 403;
@@ -234,8 +238,7 @@ static bool is_json(const char *type)
            (type[length] == '\0' || type[length] == ';' || type[length] == ' ');
 }
 
-/* What changes something: a cookie alone is not enough, because a browser
- * sends it unasked. */
+/* What changes something: a browser has to say that our own page sends it. */
 static int check_write(struct request *request, const char **text)
 {
     struct http_exchange *exchange = request->exchange;
@@ -248,7 +251,8 @@ static int check_write(struct request *request, const char **text)
     }
     *text = "missing header 'Origin'";
     if (http_header(exchange, "Origin") == NULL &&
-        http_header(exchange, "Authorization") == NULL)
+        (request->session_key != NULL ||
+         http_header(exchange, "Authorization") == NULL))
         return 403;
     *text = "type mismatch: the body must be application/json";
     if (!is_json(http_header(exchange, "Content-Type")))
@@ -260,11 +264,32 @@ static int check_write(struct request *request, const char **text)
     return json_is_object(request->body) ? 0 : 400;
 }
 
+/* The target without the "/s/KEY" of a session, which the request has then. */
+static const char *take_session(struct request *request, const char *target)
+{
+    const char prefix[] = "/s/";
+    const char *key = target + sizeof(prefix) - 1;
+
+    if (strncmp(target, prefix, sizeof(prefix) - 1) != 0 ||
+        key[strcspn(key, "/?")] != '/')
+        return target;
+    request->session_key = key;
+    request->session_key_length = strcspn(key, "/");
+    return key + request->session_key_length;
+}
+
 static void find_role(struct request *request)
 {
-    request->role = auth_role(dashboard_auth(request->dashboard),
-                              http_header(request->exchange, "Cookie"),
-                              http_header(request->exchange, "Authorization"));
+    const struct dashboard *dashboard = request->dashboard;
+    struct http_exchange *exchange = request->exchange;
+
+    request->role =
+        request->session_key != NULL
+            ? sessions_role(dashboard_sessions(dashboard), request->session_key,
+                            request->session_key_length,
+                            http_header(exchange, "Cookie"))
+            : auth_role(dashboard_auth(dashboard),
+                        http_header(exchange, "Authorization"));
 }
 
 static void serve(struct request *request)
@@ -281,8 +306,9 @@ static void serve(struct request *request)
         return;
     }
     status = match_find(route_tables, http_method(exchange),
-                        http_target(exchange), &request->match, &request->err);
-    if (status == 404 &&
+                        take_session(request, http_target(exchange)),
+                        &request->match, &request->err);
+    if ((status == 404 || status == 405) &&
         page_answer(exchange, &request->answer, &request->etag) == 0) {
         reply(request);
         return;

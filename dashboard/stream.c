@@ -30,6 +30,7 @@ struct stream {
     struct streams *streams;
     struct http_exchange *exchange;
     int64_t run;
+    bool is_of_link; /* of a browser that came by the link for viewers */
     int64_t last_id; /* with which it came back, and was sent nothing since */
     STAILQ_HEAD(piece_queue, piece) pieces;
     size_t sent_bytes;   /* of the first piece */
@@ -125,6 +126,17 @@ void streams_destroy(struct streams *streams)
     uv_close((uv_handle_t *)&streams->heartbeat, on_closed);
 }
 
+void streams_end_viewers(struct streams *streams)
+{
+    struct stream *stream;
+
+    LIST_FOREACH(stream, &streams->list, link)
+    {
+        if (stream->is_of_link)
+            http_cut(stream->exchange);
+    }
+}
+
 /* What is no number that an event may have is like none. */
 int64_t stream_last_id(const struct request *request)
 {
@@ -154,6 +166,8 @@ int stream_open(const struct request *request, int64_t run, struct err *err)
     stream->streams = streams;
     stream->exchange = request->exchange;
     stream->run = run;
+    stream->is_of_link =
+        request->session_key != NULL && request->role == ROLE_VIEWER;
     stream->last_id = stream_last_id(request);
     STAILQ_INIT(&stream->pieces);
     add(stream, blob_of_static(greeting, sizeof(greeting) - 1));

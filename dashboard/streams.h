@@ -16,4 +16,8 @@ struct streams *streams_create(uv_loop_t *loop);
 /* When there are no more; gone when the loop has run to its end. */
 void streams_destroy(struct streams *streams);
 
+/* Ends the streams of all browsers that came in as viewers, for whom there is
+ * no session any more. */
+void streams_end_viewers(struct streams *streams);
+
 #endif

@@ -4,25 +4,33 @@
  * the user names is the only one tried, because a bookmark or an ssh tunnel
  * depends on it. Without one the next PORTS_TRIED ports are tried, so that two
  * users of a machine do not collide.
+ *
+ * --login and --withdraw ask nothing of the dashboard that runs: they read and
+ * write what it leaves in a folder of the user's (access/presence.h).
  */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/compiler.h"
+#include "base/system/runtime_folder.h"
 #include "cli/cmd.h"
 #include "cli/serve/dashboard_source.h"
 #include "cli/term/browser.h"
 #include "cli/term/output.h"
+#include "dashboard/access/presence.h"
+#include "dashboard/access/viewer_link.h"
 #include "dashboard/dashboard.h"
+#include "store/store.h"
 
 enum { DEFAULT_PORT = 8420, PORTS_TRIED = 20, PORT_MAX = 65535 };
 
 struct options {
     const char *port; /* NULL: not given */
     const char *socket_path;
-    bool open, read_only;
+    bool open, read_only, login, withdraw;
 };
 
 static const struct opt opts[] = {
@@ -36,14 +44,17 @@ static const struct opt opts[] = {
      "open it in the browser", 0, NULL},
     {"read-only", 0, OPT_FLAG, offsetof(struct options, read_only), NULL,
      "allow no actions, only viewing", 0, NULL},
+    {"login", 0, OPT_FLAG, offsetof(struct options, login), NULL,
+     "print new addresses of the running dashboard", 0, NULL},
+    {"withdraw", 0, OPT_FLAG, offsetof(struct options, withdraw), NULL,
+     "make the address for viewers invalid, and print a new one", 0, NULL},
     {0},
 };
 
 static const struct table_column columns[] = {
-    {"store", NULL, COLUMN_TEXT, NULL},
-    {"socket", NULL, COLUMN_TEXT, NULL},
-    {"operator", NULL, COLUMN_TEXT, NULL},
-    {"viewer", NULL, COLUMN_TEXT, NULL},
+    {"store", NULL, COLUMN_TEXT, NULL},    {"socket", NULL, COLUMN_TEXT, NULL},
+    {"operator", NULL, COLUMN_TEXT, NULL}, {"viewer", NULL, COLUMN_TEXT, NULL},
+    {"tokens", NULL, COLUMN_TEXT, NULL},
 };
 
 struct serving {
@@ -52,35 +63,88 @@ struct serving {
     char *page; /* that leads the browser here; NULL: none */
 };
 
+/* ---- addresses ---- */
+
+static int print_addresses(const struct cli *cli,
+                           const struct presence *presence, struct err *err)
+{
+    const struct presence_about *about = presence_about(presence);
+    char *viewer = presence_viewer_address(presence, err);
+    char *operator_address = NULL;
+    int status = viewer != NULL ? 0 : -1;
+
+    if (status == 0 && !about->is_read_only) {
+        operator_address =
+            presence_operator_address(presence, clock_monotonic_ms(), err);
+        status = operator_address != NULL ? 0 : -1;
+    }
+    if (status == 0) {
+        const struct value cells[ARRAY_LEN(columns)] = {
+            value_text(about->store),
+            value_text_or_null(about->socket),
+            value_text_or_null(operator_address),
+            value_text(viewer),
+            value_text(presence_folder(presence)),
+        };
+
+        status = output_object(cli, columns, cells, ARRAY_LEN(columns), err);
+        fflush(stdout);
+    }
+    free(operator_address);
+    free(viewer);
+    return status;
+}
+
+static bool may_hint(const struct cli *cli)
+{
+    return !cli->quiet && cli->err_is_terminal;
+}
+
+static void hint_at_login(const struct cli *cli,
+                          const struct presence *presence)
+{
+    if (may_hint(cli) && !presence_about(presence)->is_read_only)
+        fprintf(stderr,
+                "smtune: the operator's address can be used once, within a "
+                "minute; 'smtune dashboard --login' prints a new one\n");
+}
+
+/* ---- serving ---- */
+
+static char *first_address(const struct presence *presence, struct err *err)
+{
+    return presence_about(presence)->is_read_only
+               ? presence_viewer_address(presence, err)
+               : presence_operator_address(presence, clock_monotonic_ms(), err);
+}
+
+/* The browser gets an address of its own: the printed one stays good. */
+static void open_browser(struct serving *serving,
+                         const struct presence *presence)
+{
+    struct err err = {0};
+    char *address = first_address(presence, &err);
+
+    if (address != NULL)
+        serving->page = browser_open(address, &err);
+    if (serving->page == NULL)
+        fprintf(stderr, "smtune: %s: open the address yourself\n", err.text);
+    free(address);
+}
+
 static int on_ready(void *user, const struct dashboard *dashboard,
                     struct err *err)
 {
     struct serving *serving = user;
-    const char *operator_url = dashboard_login_url(dashboard, true);
-    const char *viewer_url = dashboard_login_url(dashboard, false);
-    const struct value cells[ARRAY_LEN(columns)] = {
-        value_text(dashboard_store(dashboard)),
-        value_text_or_null(serving->options->socket_path),
-        value_text_or_null(operator_url),
-        value_text(viewer_url),
-    };
-    struct err trouble = {0};
+    const struct presence *presence = dashboard_presence(dashboard);
 
-    if (output_object(serving->cli, columns, cells, ARRAY_LEN(columns), err) !=
-        0)
+    if (print_addresses(serving->cli, presence, err) != 0)
         return -1;
-    fflush(stdout);
-    if (serving->options->open) {
-        serving->page = browser_open(
-            operator_url != NULL ? operator_url : viewer_url, &trouble);
-        if (serving->page == NULL)
-            fprintf(stderr, "smtune: %s: open the address yourself\n",
-                    trouble.text);
-    }
-    if (!serving->cli->quiet && serving->cli->err_is_terminal)
-        fprintf(stderr,
-                "smtune: open the first address in a browser; Ctrl-C stops "
-                "the dashboard, not the runs\n");
+    if (serving->options->open)
+        open_browser(serving, presence);
+    hint_at_login(serving->cli, presence);
+    if (may_hint(serving->cli))
+        fprintf(stderr, "smtune: Ctrl-C stops the dashboard, not the runs\n");
     return 0;
 }
 
@@ -103,31 +167,28 @@ static int check_options(const struct options *options,
     if (options->port != NULL && options->socket_path != NULL)
         return err_set(err, ERR_USAGE,
                        "--port and --socket exclude each other");
+    if ((options->login || options->withdraw) &&
+        (options->open || options->read_only))
+        return err_set(err, ERR_USAGE,
+                       "--login and --withdraw start no dashboard: leave out "
+                       "--open and --read-only");
     return options->port != NULL ? read_port(options->port, &wanted->port, err)
                                  : 0;
 }
 
 /* On the port that was asked for, or on the first that is free. */
 static int serve(const struct cli *cli, const struct options *options,
-                 const struct dashboard_source *source, struct err *err)
+                 struct dashboard_options *wanted, struct err *err)
 {
     struct serving serving = {.cli = cli, .options = options};
-    struct dashboard_options wanted = {.store = cli->store,
-                                       .address = "127.0.0.1",
-                                       .port = DEFAULT_PORT,
-                                       .socket_path = options->socket_path,
-                                       .read_only = options->read_only,
-                                       .source = source};
     int tries =
         options->port == NULL && options->socket_path == NULL ? PORTS_TRIED : 1;
     int status;
 
-    if (check_options(options, &wanted, err) < 0)
-        return -1;
     do {
         *err = (struct err){0};
-        status = dashboard_run(&wanted, on_ready, &serving, err);
-        wanted.port++;
+        status = dashboard_run(wanted, on_ready, &serving, err);
+        wanted->port++;
     } while (status < 0 && err->kind == ERR_BUSY && --tries > 0);
     if (serving.page != NULL)
         unlink(serving.page);
@@ -135,17 +196,111 @@ static int serve(const struct cli *cli, const struct options *options,
     return status;
 }
 
-static int exec(const struct cli *cli, const void *options, char **operands,
+/* ---- a dashboard that runs ---- */
+
+/* NULL with ERR_NOT_FOUND: none does. */
+static struct presence *find_running(const struct options *options,
+                                     const struct dashboard_options *wanted,
+                                     struct err *err)
+{
+    bool is_named = options->port != NULL || options->socket_path != NULL;
+    char *name =
+        is_named ? presence_name(wanted->port, wanted->socket_path) : NULL;
+    struct presence *presence =
+        presence_find(wanted->presences, name, wanted->store, err);
+
+    free(name);
+    return presence;
+}
+
+static int log_in(const struct cli *cli, const struct options *options,
+                  const struct dashboard_options *wanted, struct err *err)
+{
+    struct presence *presence = find_running(options, wanted, err);
+    int status = -1;
+
+    if (presence != NULL)
+        status = print_addresses(cli, presence, err);
+    if (status == 0)
+        hint_at_login(cli, presence);
+    presence_destroy(presence);
+    return status;
+}
+
+static int replace_link(const char *store, const char *other, struct err *err)
+{
+    struct viewer_link *link = viewer_link_open(store, other, err);
+    int status = link != NULL ? viewer_link_replace(link, err) : -1;
+
+    viewer_link_close(link);
+    return status;
+}
+
+/* That of a store of which no dashboard runs here. */
+static int withdraw_of_store(const struct cli *cli, struct err *err)
+{
+    struct store *store = store_open(cli->store, STORE_READ, err);
+
+    if (store == NULL)
+        return -1;
+    store_close(store);
+    if (replace_link(cli->store, NULL, err) < 0)
+        return -1;
+    if (!cli->quiet)
+        fprintf(stderr,
+                "smtune: no link for viewers of '%s' is valid any "
+                "more\n",
+                cli->store);
+    return 0;
+}
+
+static int withdraw(const struct cli *cli, const struct options *options,
+                    const struct dashboard_options *wanted, struct err *err)
+{
+    struct presence *presence = find_running(options, wanted, err);
+    int status;
+
+    if (presence == NULL)
+        return err->kind == ERR_NOT_FOUND && options->port == NULL &&
+                       options->socket_path == NULL
+                   ? withdraw_of_store(cli, err)
+                   : -1;
+    status = replace_link(presence_about(presence)->store,
+                          presence_folder(presence), err);
+    if (status == 0)
+        status = print_addresses(cli, presence, err);
+    presence_destroy(presence);
+    return status;
+}
+
+static int exec(const struct cli *cli, const void *given, char **operands,
                 int count, struct err *err)
 {
-    struct source_user *user = source_user_create(cli->store);
+    const struct options *options = given;
+    char presences[RUNTIME_FOLDER_MAX];
     struct dashboard_source source = {0};
+    struct dashboard_options wanted = {.store = cli->store,
+                                       .address = "127.0.0.1",
+                                       .port = DEFAULT_PORT,
+                                       .socket_path = options->socket_path,
+                                       .presences = presences,
+                                       .read_only = options->read_only,
+                                       .source = &source};
+    struct source_user *user;
     int status;
 
     (void)operands;
     (void)count;
+    if (check_options(options, &wanted, err) < 0 ||
+        runtime_folder("dashboards", presences, err) < 0)
+        return -1;
+    if (options->withdraw)
+        return withdraw(cli, options, &wanted, err);
+    if (options->login)
+        return log_in(cli, options, &wanted, err);
+    user = source_user_create(cli->store);
     source_set_documents(&source, user);
-    status = serve(cli, options, &source, err);
+    status = serve(cli, options, &wanted, err);
     source_user_destroy(user);
     return status;
 }
@@ -156,20 +311,26 @@ const struct cmd cmd_dashboard = {
     .summary = "show all runs live in a browser",
     .details = "Serves a page to browsers on this machine and prints two "
                "addresses. The address of the operator allows actions: "
-               "stop, pause, resume, retry, enqueue, note and tag. The "
-               "address of the viewer is read-only. Both are valid until "
-               "the program ends. Keep them secret: anyone who has an "
-               "address can use it. The page reads the record and does "
-               "not slow down runs. Ctrl-C stops it.\n\n"
+               "stop, pause, resume, retry, enqueue, note and tag. It can "
+               "be used once, within a minute; --login prints a new one, "
+               "for example for a second browser. The address of the "
+               "viewer is read-only. It is valid for everyone who has it, "
+               "also after a restart, until --withdraw. The page reads "
+               "the record and does not slow down runs. Ctrl-C stops "
+               "it.\n\n"
                "From another machine, forward the port through ssh under "
                "the same number: ssh -L 8420:127.0.0.1:8420 HOST. With "
                "--socket only the owner of the socket can connect: ssh -L "
                "8420:/path/to/socket HOST.\n\n"
-               "Programs can use the API behind the page: "
-               "docs/dashboard-api.md.",
+               "Programs can use the API behind the page "
+               "(docs/dashboard-api.md). They read a token from the files "
+               "'operator' and 'viewer' in the folder that the command "
+               "prints as 'tokens'. Only you can read these files.",
     .examples = "smtune dashboard                # on port 8420\n"
                 "smtune dashboard --open         # and in the browser\n"
-                "smtune dashboard --read-only    # for a shared screen\n",
+                "smtune dashboard --read-only    # for a shared screen\n"
+                "smtune dashboard --login        # for another browser\n"
+                "smtune dashboard --withdraw     # end viewers' access\n",
     .opts = opts,
     .options_size = sizeof(struct options),
     .has_loop = true,

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "dashboard/api/api.h"
+#include "dashboard/route/sessions.h"
 
 /*
  * The description of the API in OpenAPI 3.1, made of the table that is served
@@ -111,11 +112,10 @@ static json_t *operation_id(const struct route *route, const char *method)
 static json_t *responses_of(const struct route *route, const json_t *schemas)
 {
     json_t *responses = json_object();
-    json_t *done = put(responses, route->answers != NULL ? "200" : "303",
-                       json_pack("{s: s}", "description", "Done."));
 
-    if (route->answers != NULL)
-        put(done, "content", content_of(schemas, route->answers));
+    put(responses, "200",
+        json_pack("{s: s, s: o}", "description", "Done.", "content",
+                  content_of(schemas, route->answers)));
     put(responses, "default",
         json_pack("{s: s, s: o}", "description", "The request failed.",
                   "content", content_of(schemas, "Error")));
@@ -184,10 +184,12 @@ static int answer_openapi(const struct request *request, struct store *store,
                   "3.1.0", "info", "title", "smtune dashboard", "version",
                   SMTUNE_VERSION, "paths", paths_of(schemas), "components",
                   "schemas", schemas, "securitySchemes",
-                  json_pack("{s: {s: s, s: s}, s: {s: s, s: s, s: s}}", "token",
-                            "type", "http", "scheme", "bearer", "cookie",
-                            "type", "apiKey", "in", "cookie", "name",
-                            "smtune-PORT")),
+                  json_pack("{s: {s: s, s: s}, s: {s: s, s: s, s: s, s: s}}",
+                            "token", "type", "http", "scheme", "bearer",
+                            "cookie", "type", "apiKey", "in", "cookie", "name",
+                            SESSION_COOKIE, "description",
+                            "The session of a browser: paths begin with "
+                            "/s/KEY, KEY being the answer of /login.")),
         err);
 }
 

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "dashboard/api/api.h"
 #include "dashboard/dashboard_impl.h"
-#include "dashboard/route/auth.h"
+#include "dashboard/route/sessions.h"
 
 /* Coming in, and as whom. */
+
+static const char *role_word(enum role role)
+{
+    return role == ROLE_OPERATOR ? "operator" : "viewer";
+}
 
 static int answer_session(const struct request *request, struct store *store,
                           struct answer *answer, struct err *err)
 {
     const struct dashboard *dashboard = request_dashboard(request);
-    const char *role =
-        request_role(request) == ROLE_OPERATOR ? "operator" : "viewer";
+    const char *role = role_word(request_role(request));
     json_t *json = json_object();
 
     (void)store;
@@ -26,23 +30,30 @@ static int answer_session(const struct request *request, struct store *store,
 static int answer_login(const struct request *request, struct store *store,
                         struct answer *answer, struct err *err)
 {
-    const struct auth *auth = dashboard_auth(request_dashboard(request));
-    const char *token = request_text(request, "token");
+    struct dashboard *dashboard = request_dashboard(request);
+    const char *code =
+        json_string_value(json_object_get(request_body(request), "code"));
     enum role role =
-        token != NULL ? auth_role_of_token(auth, token) : ROLE_ANYONE;
+        code != NULL ? dashboard_use_code(dashboard, code) : ROLE_ANYONE;
+    const struct session *session;
 
     (void)store;
-    (void)err;
+    if (code == NULL)
+        return err_set(err, ERR_USAGE, "missing field 'code', a text");
     if (role == ROLE_ANYONE)
-        return answer_error(answer, 401,
-                            "this address belongs to a stopped dashboard: open "
-                            "the address that the running one printed");
-    answer->status = 303;
-    answer_header(answer, "Location", "/");
+        return answer_error(
+            answer, 401,
+            "this address is no longer valid: an operator's can be used once, "
+            "within a minute, and a viewer's until it is withdrawn; "
+            "'smtune dashboard --login' prints new ones");
+    session = sessions_add(dashboard_sessions(dashboard), role);
     answer_header(answer, "Set-Cookie",
-                  "%s=%s; Path=/; HttpOnly; SameSite=Strict",
-                  auth_cookie_name(auth), auth_token(auth, role));
-    return 0;
+                  "%s=%s; Path=/s/%s/; HttpOnly; SameSite=Strict",
+                  SESSION_COOKIE, session->secret, session->key);
+    return answer_json(
+        answer,
+        json_pack("{s:s, s:s}", "role", role_word(role), "key", session->key),
+        err);
 }
 
 const struct route session_routes[] = {
@@ -53,13 +64,12 @@ const struct route session_routes[] = {
      .answers = "Session",
      .answer = answer_session,
      .on_loop = true},
-    {.method = "GET",
+    {.method = "POST",
      .path = "/login",
      .role = ROLE_ANYONE,
-     .summary =
-         "Logs a browser in: sets its cookie and redirects it to the page.",
-     .queries = {{.name = "token",
-                  .doc = "the token in the address that the program printed"}},
+     .summary = "Logs a browser in: sets its cookie, for paths below /s/KEY.",
+     .answers = "Login",
+     .takes = "LoginCode",
      .answer = answer_login,
      .on_loop = true},
     {0}};

@@ -8,9 +8,9 @@
 #include "dashboard/route/route.h"
 
 /*
- * Who may ask. A token of 256 random bits for each role is made at the start
- * and lives as long as the program. A browser brings it in a cookie, other
- * programs in `Authorization: Bearer`.
+ * Who may ask. Programs send `Authorization: Bearer` with a token of 256 random
+ * bits, one for each role, which is made at the start and lives as long as the
+ * program. Browsers have sessions (sessions.h).
  */
 
 struct auth;
@@ -22,15 +22,9 @@ void auth_destroy(struct auth *auth);
 
 /* NULL where there is no such role. */
 const char *auth_token(const struct auth *auth, enum role role);
-/* What a token's holder may; in a time that does not tell how much of it was
- * right. ROLE_ANYONE: nothing. */
-enum role auth_role_of_token(const struct auth *auth, const char *token);
-/* The same of a request's headers `Cookie` and `Authorization`, of which the
- * second counts where it is there; NULL: it is not. */
-enum role auth_role(const struct auth *auth, const char *cookie,
-                    const char *authorization);
-/* Of the cookie, which another port's dashboard does not share. */
-const char *auth_cookie_name(const struct auth *auth);
+/* What a header `Authorization` allows (NULL: there is none); in a time that
+ * does not tell how much of it was right. ROLE_ANYONE: nothing. */
+enum role auth_role(const struct auth *auth, const char *authorization);
 
 /* Whether a request's `Host` is a name of this very server: another name that
  * leads here is that of somebody else's page (DNS rebinding). */

@@ -12,6 +12,10 @@ struct request {
     struct dashboard *dashboard;
     struct http_exchange *exchange;
     struct match match;
+    /* The key of the session that a browser's page asks in, of the target (not
+     * ended there); NULL: none. */
+    const char *session_key;
+    size_t session_key_length;
     enum role role;
     json_t *body;
     /* While and after a worker thread makes its answer: */

@@ -48,9 +48,12 @@ class Server:
             text += line
             if line == "}\n":
                 break
-        url = urllib.parse.urlsplit(json.loads(text)["viewer"])
+        printed = json.loads(text)
+        self.viewer = printed["viewer"]
+        url = urllib.parse.urlsplit(self.viewer)
         self.host, self.port = url.hostname, url.port
-        self.token = url.query.partition("token=")[2]
+        tokens = pathlib.Path(printed["tokens"])
+        self.token = (tokens / "viewer").read_text().strip()
 
     def request(self, path):
         return (f"GET /api/v1{path} HTTP/1.1\r\nHost: {self.host}:{self.port}"

@@ -250,7 +250,7 @@ def browsing(programs, store):
         prepare(driver)
         page = Page(driver)
         address = f"http://{server.host}:{server.port}"
-        driver.get(f"{address}/login?token={server.token}")
+        page.login(server.viewer)
         page.see("many")
         yield driver, page, address
     finally:

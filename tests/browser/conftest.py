@@ -82,7 +82,8 @@ def fill(smtune):
 
 
 class Dashboard:
-    """A server that runs: .operator and .viewer let a browser in."""
+    """A server that runs: .operator (another each time, for one use) and
+    .viewer let a browser in."""
 
     def __init__(self, smtune, port, options):
         self.smtune, self.port, self.options = smtune, port, options
@@ -101,7 +102,12 @@ class Dashboard:
                 continue
         else:
             raise AssertionError(self.process.stderr.read())
-        self.operator, self.viewer = told["operator"], told["viewer"]
+        self.viewer = told["viewer"]
+
+    @property
+    def operator(self):
+        return self.smtune.json("dashboard", "--login", "--port",
+                                self.port)["operator"]
 
     def stop(self):
         if self.process.poll() is None:

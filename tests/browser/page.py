@@ -60,9 +60,11 @@ class Page:
     # ---- where we are ----
 
     def login(self, url):
-        """Opens an address that lets the browser in."""
+        """Opens an address that lets the browser in, and waits until it is."""
         self.address = url.split("/login")[0]
         self.driver.get(url)
+        wait_until(lambda: self.js("return location.pathname") == "/",
+                   PATIENCE_S, "the page behind the login")
         return self
 
     def go(self, path, **query):

@@ -9,6 +9,7 @@ import contextlib
 import http.client
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import urllib.parse
@@ -25,6 +26,27 @@ class Answer:
 
     def error(self):
         return self.json()["error"]["kind"]
+
+
+class Browser:
+    """Asks as the page does: with the cookie, below its path."""
+
+    def __init__(self, dashboard, answer):
+        self.dashboard = dashboard
+        self.cookie, _, rest = answer.headers["Set-Cookie"].partition("; ")
+        self.attributes = set(rest.split("; "))
+        self.prefix = f"/s/{answer.json()['key']}"
+
+    def ask(self, method, path, body=None, headers=None):
+        return self.dashboard.ask(
+            method, self.prefix + path, body, role=None,
+            headers={"Cookie": self.cookie, **(headers or {})})
+
+    def get(self, path, **how):
+        return self.ask("GET", path, **how)
+
+    def post(self, path, body, **how):
+        return self.ask("POST", path, body, **how)
 
 
 class Dashboard:
@@ -53,9 +75,15 @@ class Dashboard:
         address = urllib.parse.urlsplit(self.urls["viewer"])
         self.host, self.netloc = address.hostname, address.netloc
         self.port = address.port
-        self.tokens = {role: self.urls[role].partition("token=")[2]
+        self.tokens = {role: self.read_token(role)
                        for role in ("viewer", "operator") if self.urls[role]}
         return self
+
+    def read_token(self, role):
+        """What a program sends: the only line of a file."""
+        line, = (pathlib.Path(self.urls["tokens"]) / role).read_text(
+            ).splitlines()
+        return line
 
     def __exit__(self, *_):
         self.end()
@@ -73,6 +101,23 @@ class Dashboard:
         self.process.stdout.close()
         assert self.read_errors() == ""
         assert status == 0
+
+    # ---- browsers ----
+
+    def new_urls(self, action="--login"):
+        """What another command prints of it while it runs."""
+        return self.smtune.json("dashboard", action, "--port", self.port)
+
+    def log_in(self, url, **headers):
+        """The answer to the page that an address leads to."""
+        return self.post("/login", {"code": url.partition("#")[2]}, role=None,
+                         headers={"Origin": f"http://{self.netloc}", **headers})
+
+    def browser(self, role):
+        """One that was let in."""
+        answer = self.log_in(self.new_urls()[role])
+        assert answer.status == 200, answer.body
+        return Browser(self, answer)
 
     # ---- questions ----
 

@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import stat
@@ -68,7 +69,7 @@ def test_the_next_port_when_none_was_asked_for(filled, build):
     process = subprocess.Popen(
         [build / "smtune", "dashboard"], stdout=subprocess.PIPE, text=True,
         cwd=filled.directory, env=filled.environment())
-    lines = [process.stdout.readline() for _ in range(4)]
+    lines = [process.stdout.readline() for _ in range(5)]
     process.terminate()
     assert process.wait(30) == 0
     process.stdout.close()
@@ -102,7 +103,7 @@ def test_it_ends_with_clients_in_every_state(filled, number):
 
 
 def test_the_browser_is_shown_the_page(filled, write):
-    """The token is not in the command line, which all can read."""
+    """The code is not in the command line, which all can read."""
     seen = filled.directory / "seen"
     write("bin/xdg-open", f"""\
         #!/bin/sh
@@ -114,9 +115,12 @@ def test_the_browser_is_shown_the_page(filled, write):
     with Dashboard(filled, "--open") as dashboard:
         wait_until(seen.exists, what="the browser")
         assert stat.S_IMODE(os.stat(seen).st_mode) == 0o600
-        assert dashboard.urls["operator"] in seen.read_text()
+        url = re.search(r"http://[^\"]+", seen.read_text())[0]
         path = pathlib.Path((filled.directory / "seen.path").read_text()[:-1])
-        assert dashboard.tokens["operator"] not in str(path)
+        assert url.partition("#")[2] not in str(path)
+        # That of the terminal is another, for another browser.
+        for one in (url, dashboard.urls["operator"]):
+            assert dashboard.log_in(one).json()["role"] == "operator"
     assert not path.exists()
 
 

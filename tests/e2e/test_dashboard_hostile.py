@@ -6,6 +6,7 @@ for the others is given back.
 """
 
 import contextlib
+import json
 import os
 import random
 import resource
@@ -143,12 +144,19 @@ def test_paths_of_noise_are_not_found(dashboard):
     "127.0.0.1:0{port}", "2130706433:{port}"])
 def test_only_its_own_names(dashboard, host):
     host = host.format(port=dashboard.port, other=dashboard.port ^ 1)
-    for path in ("/", "/api/v1/session", "/login?token=" +
-                 dashboard.tokens["operator"]):
-        status, answer = request(dashboard, f"GET {path} HTTP/1.1",
-                                 bearer(dashboard), host=host or " ")
+    code = dashboard.urls["operator"].partition("#")[2]
+    body = json.dumps({"code": code})
+    for line, *rest in (
+            ["GET / HTTP/1.1"], ["GET /api/v1/session HTTP/1.1"],
+            ["GET /login HTTP/1.1"],
+            ["POST /login HTTP/1.1", f"Origin: http://{host}",
+             "Content-Type: application/json",
+             f"Content-Length: {len(body)}", "", body]):
+        status, answer = request(dashboard, line, bearer(dashboard), *rest,
+                                 host=host or " ")
         assert status == 421, host
         assert b"Set-Cookie" not in answer and b"role" not in answer
+    assert dashboard.log_in(dashboard.urls["operator"]).status == 200
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]",
@@ -171,10 +179,6 @@ def test_a_request_has_one_host(dashboard):
 NOTE = "/api/v1/runs/1/note"
 
 
-def cookie(dashboard, role="operator"):
-    return f"smtune-{dashboard.port}={dashboard.tokens[role]}"
-
-
 @pytest.mark.parametrize("headers, status", [
     ({}, 403),  # a form, of a browser that says nothing
     ({"Origin": "null"}, 403),
@@ -191,36 +195,36 @@ def cookie(dashboard, role="operator"):
     ({"Origin": "http://{netloc}", "Content-Type": "application/jsonp"}, 415),
 ])
 def test_another_page_changes_nothing(dashboard, headers, status):
-    """With the cookie, which a browser sends along."""
+    """With the cookie, which a browser sends along, and the session's key,
+    which another page has no way to."""
     headers = {name: value and value.format(netloc=dashboard.netloc)
                for name, value in headers.items()}
-    answer = dashboard.post(NOTE, {"text": "x"}, role=None,
-                            headers={"Cookie": cookie(dashboard), **headers})
+    answer = dashboard.browser("operator").post(NOTE, {"text": "x"},
+                                                headers=headers)
     assert answer.status == status
 
 
 def test_the_dashboards_own_page_may(dashboard):
-    headers = {"Cookie": cookie(dashboard),
-               "Origin": f"http://{dashboard.netloc}",
+    headers = {"Origin": f"http://{dashboard.netloc}",
                "Sec-Fetch-Site": "same-origin"}
-    answer = dashboard.post(NOTE, {"text": "x"}, role=None, headers=headers)
+    browser = dashboard.browser("operator")
+    answer = browser.post(NOTE, {"text": "x"}, headers=headers)
     assert answer.status not in (401, 403, 415, 421)
-    answer = dashboard.get("/api/v1/session", role=None, headers=headers)
+    answer = browser.get("/api/v1/session", headers=headers)
     assert answer.json()["role"] == "operator"
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 def test_another_page_reads_nothing(dashboard, site):
-    answer = dashboard.get("/api/v1/session", role=None, headers={
-        "Cookie": cookie(dashboard), "Sec-Fetch-Site": site})
+    answer = dashboard.browser("operator").get(
+        "/api/v1/session", headers={"Sec-Fetch-Site": site})
     assert answer.status == 403
     answer = dashboard.get("/", role=None, headers={"Sec-Fetch-Site": site})
     assert answer.status == 200, "a link leads to the page"
 
 
 def test_every_answer_keeps_a_browser_in(dashboard):
-    for path in ("/", "/app.js", "/none", "/api/v1/session", "/login",
-                 "/login?token=" + dashboard.tokens["viewer"], NOTE):
+    for path in ("/", "/app.js", "/none", "/api/v1/session", "/login", NOTE):
         answer = dashboard.get(path)
         policy = answer.headers["Content-Security-Policy"]
         assert "default-src 'none'" in policy and "unsafe" not in policy
@@ -253,9 +257,8 @@ def test_what_the_library_answers_holds_nothing_of_the_request(dashboard, data):
     {"Authorization": "Bearer {token}0"}, {"Authorization": "Bearer  {token}"},
     {"Authorization": "Basic {token}"}, {"Authorization": "{token}"},
     {"Authorization": "Bearer {upper}"}, {"Authorization": "Bearer " + 64 * "0"},
-    {"Cookie": "smtune={token}"}, {"Cookie": "smtune-1={token}"},
-    {"Cookie": "xsmtune-{port}={token}"}, {"Cookie": "smtune-{port}={short}"},
-    {"Cookie": "smtune-{port}={token}", "Authorization": "Bearer x"}])
+    {"Cookie": "smtune={token}"}, {"Cookie": "smtune-{port}={token}"},
+    {"Cookie": "smtune={token}", "Authorization": "Bearer x"}])
 def test_a_wrong_token_is_none(dashboard, headers):
     token = dashboard.tokens["operator"]
     upper = token.upper()
@@ -267,22 +270,6 @@ def test_a_wrong_token_is_none(dashboard, headers):
     answer = dashboard.get("/api/v1/session", role=None, headers=headers)
     assert (answer.status, answer.error()) == (401, "not_logged_in")
     assert answer.headers["WWW-Authenticate"] == "Bearer"
-
-
-def test_login_gives_a_cookie_that_lets_in(dashboard):
-    for role, token in dashboard.tokens.items():
-        answer = dashboard.get(f"/login?token={token}", role=None)
-        assert (answer.status, answer.headers["Location"]) == (303, "/")
-        name, _, rest = answer.headers["Set-Cookie"].partition("; ")
-        assert set(rest.split("; ")) == {"Path=/", "HttpOnly",
-                                         "SameSite=Strict"}
-        answer = dashboard.get("/api/v1/session", role=None,
-                               headers={"Cookie": f"a=b; {name}; c=d"})
-        assert answer.json()["role"] == role
-    for query in ("", "?token=", "?token=x", "?token=" + 64 * "0"):
-        answer = dashboard.get("/login" + query, role=None)
-        assert answer.status == 401
-        assert "Set-Cookie" not in answer.headers
 
 
 def test_a_viewer_does_nothing(dashboard):

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "dashboard/route/auth.h"
 #include "dashboard/route/match.h"
+#include "dashboard/route/sessions.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -58,9 +59,14 @@ static void match_target(const char *method, const char *target)
 static void read_headers(const char *text)
 {
     struct auth *auth = auth_create(8420, true);
+    struct sessions *sessions = sessions_create();
+    const struct session *session = sessions_add(sessions, ROLE_VIEWER);
 
-    assert(auth_role(auth, text, NULL) == ROLE_ANYONE);
-    assert(auth_role(auth, NULL, text) == ROLE_ANYONE);
+    assert(auth_role(auth, text) == ROLE_ANYONE);
+    assert(sessions_role(sessions, session->key, strlen(session->key), text) ==
+           ROLE_ANYONE);
+    assert(sessions_role(sessions, text, strlen(text), text) == ROLE_ANYONE);
+    sessions_destroy(sessions);
     if (auth_origin_is_ours(auth, text))
         assert(auth_host_is_ours(auth, text + strlen("http://")));
     auth_destroy(auth);

@@ -5,6 +5,10 @@ import type { Block } from "./data/columns";
 
 const PREFIX = "/api/v1";
 
+// Paths are those of this browser's session: its cookie is sent below the key alone, which only pages of this very host
+// and port can read (login.ts).
+export const address = (path: string) => `/s/${localStorage.getItem("smtune-key")}${PREFIX}${path}`;
+
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -78,7 +82,7 @@ async function problem(response: Response): Promise<ApiError> {
 }
 
 async function ask(path: string, signal?: AbortSignal): Promise<Response> {
-  const response = await fetch(PREFIX + path, { credentials: "same-origin", signal });
+  const response = await fetch(address(path), { signal });
   if (!response.ok) throw await problem(response);
   return response;
 }
@@ -132,9 +136,8 @@ export async function getRange(
 }
 
 export async function post<T>(path: string, body: object): Promise<T> {
-  const response = await fetch(PREFIX + path, {
+  const response = await fetch(address(path), {
     method: "POST",
-    credentials: "same-origin",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(body),
   });

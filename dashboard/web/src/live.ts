@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the server sends by itself (dashboard/feed.h), and whether it is there.
 import { signal } from "@preact/signals";
-import { isArchive } from "./api";
+import { address, isArchive } from "./api";
 import type { RunRow } from "./types";
 
 export interface Rows {
@@ -72,7 +72,7 @@ function opened(): void {
 
 function open(): void {
   source?.close();
-  source = new EventSource(`/api/v1/events?run=${sourceRun}`);
+  source = new EventSource(address(`/events?run=${sourceRun}`));
   source.onopen = opened;
   source.addEventListener("runs", on("runs"));
   source.addEventListener("rows", on("rows"));

@@ -33,7 +33,8 @@ UNUSED static void set_up(struct fixture *fixture, const char *folder,
                           const struct dashboard_source *source)
 {
     struct err err = {0};
-    struct dashboard_options options = {.store = folder, .source = source};
+    struct dashboard_options options = {
+        .store = folder, .presences = folder, .source = source};
 
     store_close(must_fill(folder, 3));
     fixture->path = mem_printf("%s/socket", folder);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "dashboard/serve.h"
 
+#include "dashboard/access/presence.h"
+#include "dashboard/access/viewer_link.h"
 #include "dashboard/dashboard_impl.h"
 #include "dashboard/page.h"
+#include "dashboard/route/auth.h"
+#include "dashboard/route/sessions.h"
 #include "tests/unit/dashboard/dashboard_test.h"
 
 /* Requests to a dashboard, and what each is refused for. */
@@ -22,6 +26,7 @@ const struct page_file page_files[] = {
     {"index.html", hello, hello + sizeof(hello), 13, "1234"},
     {"app.bin", bytes_1_2, bytes_1_2 + sizeof(bytes_1_2), 2, "5678"},
     {"LICENSE", bytes_1_2, bytes_1_2 + sizeof(bytes_1_2), 2, "9abc"},
+    {"login.html", hello, hello + sizeof(hello), 13, "def0"},
     {0}};
 
 /* ---- what the commands would give ---- */
@@ -69,29 +74,55 @@ static const struct dashboard_source source_of_nothing = {
 
 enum who { NOBODY, VIEWER, OPERATOR };
 
-static const char *token_of(const struct fixture *fixture, enum who who)
+static enum role role_of(enum who who)
 {
-    return strstr(dashboard_login_url(fixture->dashboard, who == OPERATOR),
-                  "token=") +
-           strlen("token=");
+    return who == OPERATOR ? ROLE_OPERATOR : ROLE_VIEWER;
 }
 
-/* The answer to a request, with '@' for the token of who asks; the caller's to
- * free. */
-static char *ask(struct fixture *fixture, enum who who, const char *request)
+/* The answer to a request as it is; the caller's to free. */
+static char *send_text(struct fixture *fixture, const char *text)
 {
-    const char *at = strchr(request, '@');
-    char *text = at == NULL
-                     ? mem_copy_string(request)
-                     : mem_printf("%.*s%s%s", (int)(at - request), request,
-                                  token_of(fixture, who), at + 1);
     int fd = must_connect(fixture);
     char *answer;
 
     assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-    free(text);
     answer = read_to(fixture, fd, NULL);
     close(fd);
+    return answer;
+}
+
+/* The text with other words for all '@', '^' and '~'; the caller's to free. */
+static char *fill_in(const char *text, const char *at, const char *caret,
+                     const char *tilde)
+{
+    struct buf out = BUF_INIT;
+
+    for (; *text != '\0'; text++) {
+        if (*text == '@')
+            buf_add_string(&out, at);
+        else if (*text == '^')
+            buf_add_string(&out, caret);
+        else if (*text == '~')
+            buf_add_string(&out, tilde);
+        else
+            buf_add_char(&out, *text);
+    }
+    return buf_take(&out);
+}
+
+/* The same, with '@' for the token of who asks, and '^' and '~' for the key and
+ * the secret of a session. */
+static char *ask(struct fixture *fixture, enum who who, const char *request)
+{
+    const struct dashboard *dashboard = fixture->dashboard;
+    const struct session *session =
+        sessions_add(dashboard_sessions(dashboard), role_of(who));
+    char *text =
+        fill_in(request, auth_token(dashboard_auth(dashboard), role_of(who)),
+                session->key, session->secret);
+    char *answer = send_text(fixture, text);
+
+    free(text);
     return answer;
 }
 
@@ -127,12 +158,14 @@ static void check_all(const char *folder, const struct request_case *cases,
 
 #define HOST   "Host: localhost\r\nConnection: close\r\n"
 #define BEARER "Authorization: Bearer @\r\n"
-#define COOKIE "Cookie: smtune-0=@\r\n"
+#define COOKIE "Cookie: smtune=~\r\n"
 #define JSON   "Content-Type: application/json\r\n"
 #define EMPTY  "Content-Length: 2\r\n\r\n{}"
 
-#define GET(path, headers) "GET " path " HTTP/1.1\r\n" HOST headers "\r\n"
-#define POST(headers)      "POST /api/v1/runs/1/note HTTP/1.1\r\n" HOST headers EMPTY
+#define GET(path, headers)     "GET " path " HTTP/1.1\r\n" HOST headers "\r\n"
+#define NOTE                   "/api/v1/runs/1/note"
+#define POST_TO(path, headers) "POST " path " HTTP/1.1\r\n" HOST headers EMPTY
+#define POST(headers)          POST_TO(NOTE, headers)
 
 static void test_serve__answers_what_is_sent_to_it(void **state)
 {
@@ -180,21 +213,171 @@ static void test_serve__asks_who_asks(void **state)
     static const struct request_case cases[] = {
         {GET("/api/v1/session", ""), NOBODY, 401,
          "\r\nWWW-Authenticate: Bearer\r\n"},
-        {GET("/api/v1/session", COOKIE), OPERATOR, 200, "operator"},
+        {GET("/s/^/api/v1/session", COOKIE), OPERATOR, 200, "operator"},
+        {GET("/s/^/api/v1/session", COOKIE), VIEWER, 200, "viewer"},
         {POST(BEARER JSON), VIEWER, 403, "a viewer cannot act"},
         {POST(BEARER JSON), OPERATOR, 200,
          "{\"run\":1,\"did\":\"note\",\"with\":{}}"},
-        {GET("/login?token=@", ""), VIEWER, 303, "\r\nSet-Cookie: smtune-0="},
-        {GET("/login?token=x", ""), NOBODY, 401, "not_logged_in"},
-        {GET("/login", ""), NOBODY, 401, "not_logged_in"},
+        {POST_TO("/s/^" NOTE, COOKIE JSON "Origin: http://localhost\r\n"),
+         VIEWER, 403, "a viewer cannot act"},
     };
 
     check_all(*state, cases, ARRAY_LEN(cases));
 }
 
+/* The cookie alone is nothing, and no token is in it. */
+static void test_serve__takes_a_cookie_in_its_session_only(void **state)
+{
+    static const struct request_case cases[] = {
+        {GET("/api/v1/session", COOKIE), OPERATOR, 401, "not_logged_in"},
+        {GET("/api/v1/session", "Authorization: Bearer ~\r\n"), OPERATOR, 401,
+         NULL},
+        {GET("/api/v1/session", "Cookie: smtune=@\r\n"), OPERATOR, 401, NULL},
+        {GET("/s/^/api/v1/session", ""), OPERATOR, 401, NULL},
+        {GET("/s/^/api/v1/session", "Cookie: smtune=@\r\n"), OPERATOR, 401,
+         NULL},
+        /* Nor does a token count there. */
+        {GET("/s/^/api/v1/session", BEARER), OPERATOR, 401, NULL},
+        {GET("/s/null/api/v1/session", COOKIE), OPERATOR, 401, NULL},
+        {GET("/s//api/v1/session", COOKIE), OPERATOR, 401, NULL},
+        {GET("/s/~/api/v1/session", COOKIE), OPERATOR, 401, NULL},
+        {GET("/s/^", COOKIE), OPERATOR, 404, NULL},
+        {GET("/s/^/", COOKIE), OPERATOR, 404, NULL},
+        {GET("/s/^?/api/v1/session", COOKIE), OPERATOR, 404, NULL},
+        {GET("/s/^/s/^/api/v1/session", COOKIE), OPERATOR, 404, NULL},
+        {GET("/s/^/index.html", COOKIE), OPERATOR, 404, NULL},
+        {GET("/s/^/api/v1/runs/1", COOKIE), VIEWER, 200, "a run"},
+    };
+
+    check_all(*state, cases, ARRAY_LEN(cases));
+}
+
+/* ---- logging in ---- */
+
+#define LOGIN_AS(origin, length, body)                                         \
+    "POST /login HTTP/1.1\r\n" HOST JSON origin "Content-Length: " length      \
+    "\r\n\r\n" body
+#define ORIGIN "Origin: http://localhost\r\n"
+
+static void test_serve__lets_no_other_page_log_in(void **state)
+{
+    static const struct request_case cases[] = {
+        {LOGIN_AS("", "12", "{\"code\":\"x\"}"), NOBODY, 403, "Origin"},
+        {LOGIN_AS("Origin: http://evil\r\n", "12", "{\"code\":\"x\"}"), NOBODY,
+         403, "another page"},
+        {LOGIN_AS(ORIGIN "Sec-Fetch-Site: same-site\r\n", "12",
+                  "{\"code\":\"x\"}"),
+         NOBODY, 403, "another page"},
+        {LOGIN_AS(ORIGIN, "12", "{\"code\":\"x\"}"), NOBODY, 401,
+         "smtune dashboard --login"},
+        {LOGIN_AS(ORIGIN, "2", "{}"), NOBODY, 400, "missing field 'code'"},
+        {LOGIN_AS(ORIGIN, "10", "{\"code\":1}"), NOBODY, 400, "code"},
+        {LOGIN_AS(ORIGIN, "11", "{\"code\":\"\"}"), NOBODY, 401, NULL},
+        /* A link leads to the page from anywhere. */
+        {GET("/login", "Sec-Fetch-Site: cross-site\r\n"), NOBODY, 200,
+         "<p>hello</p>"},
+    };
+
+    check_all(*state, cases, ARRAY_LEN(cases));
+}
+
+/* What is behind the # of the address, and what the server answers to it; the
+ * caller's to free, as the address is. */
+static char *log_in(struct fixture *fixture, char *address)
+{
+    const char *code = strchr(address, '#') + 1;
+    char *body = mem_printf("{\"code\":\"%s\"}", code);
+    char *text = mem_printf("POST /login HTTP/1.1\r\n" HOST JSON ORIGIN
+                            "Content-Length: %zu\r\n\r\n%s",
+                            strlen(body), body);
+    char *answer = send_text(fixture, text);
+
+    free(text);
+    free(body);
+    return answer;
+}
+
+/* Asks as the browser does that got this answer. */
+static void check_session(struct fixture *fixture, const char *answer,
+                          int status, const char *word)
+{
+    const char *secret = strstr(answer, "\r\nSet-Cookie: smtune=");
+    const char *key = strstr(answer, "; Path=/s/");
+    char *request;
+
+    assert_non_null(secret);
+    assert_non_null(key);
+    assert_non_null(strstr(key, "/; HttpOnly; SameSite=Strict\r\n"));
+    secret += strlen("\r\nSet-Cookie: smtune=");
+    key += strlen("; Path=/s/");
+    request = mem_printf("GET /s/%.*s/api/v1/session HTTP/1.1\r\n" HOST
+                         "Cookie: smtune=%.*s\r\n\r\n",
+                         (int)strcspn(key, "/"), key, (int)strcspn(secret, ";"),
+                         secret);
+    check(fixture, &(struct request_case){request, NOBODY, status, word});
+    free(request);
+}
+
+static char *operator_address(const struct fixture *fixture, int64_t now_ms)
+{
+    return presence_operator_address(dashboard_presence(fixture->dashboard),
+                                     now_ms, NULL);
+}
+
+static void check_status(char *answer, int status)
+{
+    if (strtol(answer + 9, NULL, 10) != status)
+        fail_msg("not %d: %s", status, answer);
+    free(answer);
+}
+
+static void test_serve__logs_in_once_by_an_operators_address(void **state)
+{
+    struct fixture fixture;
+    char *address, *old, *answer;
+
+    set_up(&fixture, *state, &source);
+    old = operator_address(&fixture, clock_monotonic_ms() - 60000);
+    address = operator_address(&fixture, clock_monotonic_ms());
+    answer = log_in(&fixture, address);
+    check_session(&fixture, answer, 200, "\"operator\"");
+    free(answer);
+    check_status(log_in(&fixture, address), 401);
+    check_status(log_in(&fixture, old), 401);
+    free(address);
+    free(old);
+    tear_down(&fixture);
+}
+
+static void test_serve__logs_in_by_a_viewers_address_until_then(void **state)
+{
+    struct fixture fixture;
+    struct viewer_link *link;
+    char *address, *answer, *second;
+
+    set_up(&fixture, *state, &source);
+    address =
+        presence_viewer_address(dashboard_presence(fixture.dashboard), NULL);
+    answer = log_in(&fixture, address);
+    second = log_in(&fixture, address);
+    check_session(&fixture, answer, 200, "\"viewer\"");
+    check_session(&fixture, second, 200, "\"viewer\"");
+    /* Another program withdraws it. */
+    link = viewer_link_open(*state, NULL, NULL);
+    assert_int_equal(viewer_link_replace(link, NULL), 0);
+    viewer_link_close(link);
+    check_status(log_in(&fixture, address), 401);
+    check_session(&fixture, answer, 401, "not_logged_in");
+    check_session(&fixture, second, 401, "not_logged_in");
+    free(address);
+    free(answer);
+    free(second);
+    tear_down(&fixture);
+}
+
 static void test_serve__asks_which_page_asks(void **state)
 {
-#define SESSION(header) GET("/api/v1/session", COOKIE header "\r\n")
+#define SESSION(header) GET("/s/^/api/v1/session", COOKIE header "\r\n")
     static const struct request_case cases[] = {
         {SESSION("Sec-Fetch-Site: same-origin"), VIEWER, 200, NULL},
         {SESSION("Sec-Fetch-Site: none"), VIEWER, 200, NULL},
@@ -203,9 +386,6 @@ static void test_serve__asks_which_page_asks(void **state)
         {SESSION("Origin: http://localhost"), VIEWER, 200, NULL},
         {SESSION("Origin: http://evil"), VIEWER, 403, "another page"},
         {SESSION("Origin: null"), VIEWER, 403, "another page"},
-        /* A link leads here from anywhere. */
-        {GET("/login?token=@", "Sec-Fetch-Site: cross-site\r\n"), VIEWER, 303,
-         NULL},
     };
 #undef SESSION
 
@@ -219,8 +399,11 @@ static void test_serve__takes_what_is_to_be_done_as_json(void **state)
     "POST /api/v1/runs/1/note HTTP/1.1\r\n" HOST BEARER JSON                   \
     "Content-Length: " length "\r\n\r\n" body
     static const struct request_case cases[] = {
-        {POST(COOKIE JSON), OPERATOR, 403, "missing header 'Origin'"},
-        {POST(COOKIE JSON "Origin: http://localhost\r\n"), OPERATOR, 200, NULL},
+        {POST_TO("/s/^" NOTE, COOKIE JSON), OPERATOR, 403,
+         "missing header 'Origin'"},
+        {POST_TO("/s/^" NOTE, COOKIE JSON BEARER), OPERATOR, 403,
+         "missing header 'Origin'"},
+        {POST_TO("/s/^" NOTE, COOKIE JSON ORIGIN), OPERATOR, 200, NULL},
         {POST(BEARER), OPERATOR, 415, "bad_type"},
         {TYPED("text/plain"), OPERATOR, 415, "bad_type"},
         {TYPED("application/jsonx"), OPERATOR, 415, "bad_type"},
@@ -322,6 +505,12 @@ static void test_page__is_what_lies_at_the_root(void **state)
     static const struct request_case cases[] = {
         {GET("/", ""), NOBODY, 200, "\r\n\r\n<p>hello</p>\n"},
         {GET("/?x=1", ""), NOBODY, 200, "\r\n\r\n<p>hello</p>\n"},
+        {GET("/login", ""), NOBODY, 200, "\r\n\r\n<p>hello</p>\n"},
+        {GET("/login?x", ""), NOBODY, 200, "\r\n\r\n<p>hello</p>\n"},
+        {GET("/loginx", ""), NOBODY, 404, NULL},
+        {GET("/logim", ""), NOBODY, 404, NULL},
+        {"PUT /login HTTP/1.1\r\n" HOST EMPTY, NOBODY, 405,
+         "\r\nAllow: POST\r\n"},
         {GET("/index.html", ""), NOBODY, 200,
          "\r\nContent-Type: text/html; charset=utf-8\r\n"},
         {GET("/app.bin", ""), NOBODY, 200, "\r\n\r\n\x01\x02"},
@@ -368,6 +557,10 @@ int main(void)
         STORE_TEST(test_serve__answers_what_is_sent_to_it),
         STORE_TEST(test_serve__finds_what_is_asked_for),
         STORE_TEST(test_serve__asks_who_asks),
+        STORE_TEST(test_serve__takes_a_cookie_in_its_session_only),
+        STORE_TEST(test_serve__lets_no_other_page_log_in),
+        STORE_TEST(test_serve__logs_in_once_by_an_operators_address),
+        STORE_TEST(test_serve__logs_in_by_a_viewers_address_until_then),
         STORE_TEST(test_serve__asks_which_page_asks),
         STORE_TEST(test_serve__takes_what_is_to_be_done_as_json),
         STORE_TEST(test_serve__does_nothing_where_there_is_nobody_to),

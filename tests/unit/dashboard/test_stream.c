@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "dashboard/stream.h"
 
+#include "dashboard/dashboard_impl.h"
+#include "dashboard/route/auth.h"
+#include "dashboard/route/sessions.h"
 #include "dashboard/streams.h"
 #include "tests/unit/dashboard/dashboard_test.h"
 
@@ -33,11 +36,27 @@ static int must_listen_with(const struct fixture *fixture, int64_t run,
                             const char *headers)
 {
     const char *token =
-        strstr(dashboard_login_url(fixture->dashboard, false), "token=") + 6;
+        auth_token(dashboard_auth(fixture->dashboard), ROLE_VIEWER);
     char *text = mem_printf("GET /api/v1/events?run=%lld HTTP/1.1\r\n"
                             "Host: localhost\r\n"
                             "Authorization: Bearer %s\r\n%s\r\n",
                             (long long)run, token, headers);
+    int fd = must_connect(fixture);
+
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    free(text);
+    return fd;
+}
+
+/* As a browser that came in by an address. */
+static int must_listen_as(const struct fixture *fixture, enum role role)
+{
+    const struct session *session =
+        sessions_add(dashboard_sessions(fixture->dashboard), role);
+    char *text =
+        mem_printf("GET /s/%s/api/v1/events HTTP/1.1\r\nHost: localhost\r\n"
+                   "Cookie: " SESSION_COOKIE "=%s\r\n\r\n",
+                   session->key, session->secret);
     int fd = must_connect(fixture);
 
     assert_int_equal(write(fd, text, strlen(text)), strlen(text));
@@ -127,6 +146,28 @@ static void test_stream__ends_with_its_client(void **state)
     tear_down(&fixture);
 }
 
+/* Programs have a token, which is not the link. */
+static void test_stream__ends_with_the_link_that_it_is_of(void **state)
+{
+    struct fixture fixture;
+    int viewer, operator_fd, program;
+
+    set_up(&fixture, *state, &source);
+    viewer = must_listen_as(&fixture, ROLE_VIEWER);
+    operator_fd = must_listen_as(&fixture, ROLE_OPERATOR);
+    program = must_listen(&fixture, 0);
+    wait_for_count(&fixture, 0, 3);
+    streams_end_viewers(fixture.streams);
+    wait_for_count(&fixture, 0, 2);
+    stream_send(fixture.streams, 0, stream_event("still", 0, "{}"));
+    must_read(&fixture, operator_fd, "event: still");
+    must_read(&fixture, program, "event: still");
+    close(viewer);
+    close(operator_fd);
+    close(program);
+    tear_down(&fixture);
+}
+
 static void test_stream__there_are_only_so_many(void **state)
 {
     struct fixture fixture;
@@ -195,6 +236,7 @@ int main(void)
         STORE_TEST(test_stream__sends_what_was_missed_once),
         STORE_TEST(test_stream__is_cut_when_it_is_not_read),
         STORE_TEST(test_stream__ends_with_its_client),
+        STORE_TEST(test_stream__ends_with_the_link_that_it_is_of),
         STORE_TEST(test_stream__there_are_only_so_many),
     };
 

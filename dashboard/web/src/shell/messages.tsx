@@ -23,8 +23,7 @@ export function LockedOut() {
   return (
     <Message title="Not logged in">
       <p>
-        <code>smtune dashboard</code> prints an address when it starts. Open that address to log in.
-        It is valid until the dashboard stops. After a restart, open the new address.
+        Open the address for viewers again, or the one that <code>smtune dashboard --login</code> prints.
       </p>
     </Message>
   );

@@ -13,8 +13,8 @@ export interface Session {
 export const session = signal<Session | null>(null);
 export const mayAct = computed(() => session.value?.role === "operator" && !isArchive());
 
-// The server does not know this browser: it was started anew, or the address
-// that it printed was never opened here.
+// The server does not know this browser: it was started anew, the link for
+// viewers was withdrawn, or no address of it was ever opened here.
 export const isLockedOut = signal(false);
 
 // Asks who we are. Whoever asks again after an error learns whether it was that.
