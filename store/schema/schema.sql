@@ -529,6 +529,7 @@ JOIN job ON job.id = metric.job_id
 JOIN run ON run.id = job.run_id
 LEFT JOIN attempt ON attempt.id = metric.attempt_id;
 
+-- promoted_to: also of a trial that went on to the next rung without a pause.
 CREATE VIEW rung AS
 SELECT
     run.name AS run,
@@ -540,7 +541,16 @@ SELECT
     observation.best AS best,
     observation.decision AS decision,
     observation.reason AS reason,
-    observation.promoted_to AS promoted_to,
+    coalesce(
+        observation.promoted_to,
+        CASE WHEN observation.decision = 'continue' THEN (
+            SELECT next.resource
+            FROM run_rung AS next
+            WHERE next.run_id = observation.run_id
+                AND next.bracket = job.bracket
+                AND next.rung = observation.rung + 1
+        ) END
+    ) AS promoted_to,
     strftime('%Y-%m-%dT%H:%M:%fZ', observation.time_ms / 1000.0, 'unixepoch')
         AS time
 FROM observation

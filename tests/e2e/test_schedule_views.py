@@ -67,7 +67,7 @@ def test_rungs_and_what_came_of_trials(smtune, nine):
     assert "9 trials (1 succeeded, 8 stopped)" in lines.stdout
     shown = smtune.json("show", "exp")
     assert list(shown["rungs"][0]) == [
-        "bracket", "rung", "resource", "planned", "reached", "went_on",
+        "bracket", "rung", "resource", "planned", "reached", "promoted",
         "stopped", "paused", "running", "cutoff"]
     assert rungs(smtune) == [
         (0, 0, 1, 9, 9, 3, 6, 0, 0, 300),
@@ -147,6 +147,39 @@ def test_what_is_stopped_on_its_way(smtune, nine):
     assert [d["decision"] for d in decisions] == ["stop"]
     assert decisions[0]["reason"].startswith("400 is not among the best 1")
     smtune.ok("fsck")
+
+
+PROMOTED = """
+    SELECT bracket, rung, count(*), count(promoted_to) FROM rung
+    GROUP BY bracket, rung ORDER BY bracket, rung"""
+
+
+@pytest.mark.parametrize("checkpoints", [True, False])
+def test_each_form_counts_its_promotions(smtune, nine, checkpoints):
+    """The record and the table of the rungs agree, with pauses and without."""
+    smtune.ok("run", nine(checkpoints=checkpoints,
+                          each=":" if checkpoints
+                          else "[ $x -lt 3 ] || exec sleep 600"))
+    counted = smtune.query(PROMOTED)
+    assert counted == [(0, 0, 9, 3 if checkpoints else 2),
+                       (0, 1, 3 if checkpoints else 2,
+                        1 if checkpoints else 2),
+                       (0, 2, 1 if checkpoints else 2, 0)]
+    assert [row[:2] + row[4:6] for row in rungs(smtune)] == counted
+
+
+def test_a_rare_report_is_promoted_over_rungs(smtune, experiment):
+    """The first one is at 4: beyond the rungs at 1 and 3."""
+    smtune.ok("run", experiment(
+        """\
+        for n in 4 9; do echo "epoch=$n loss=${{ x }}"; done
+        """, search="grid", trials=3, parallel=1, schedule=ASHA,
+        parameters={"x": {"type": "ordinal", "values": [1, 2, 3]}}))
+    shown = smtune.json("show", "exp")["rungs"]
+    assert [(row["reached"], row["promoted"]) for row in shown] == [
+        (3, 3), (3, 2), (2, 0)]
+    assert [row["cutoff"] for row in shown] == [None, 2, None]
+    assert smtune.query(PROMOTED) == [(0, 1, 3, 2), (0, 2, 2, 0)]
 
 
 def test_what_rests_and_what_is_on_its_way(smtune, at_rest):

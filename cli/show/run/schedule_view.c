@@ -100,8 +100,8 @@ int schedule_view_add(struct document *document, const struct run_view *view,
 
 struct rung_line {
     int64_t bracket, rung, resource, planned;
-    int64_t reached, went_on, stopped, waiting, running;
-    double cutoff; /* NaN: nobody went on */
+    int64_t reached, promoted, stopped, waiting, running;
+    double cutoff; /* NaN: none was promoted */
 };
 
 struct ladder_view {
@@ -151,28 +151,47 @@ static bool is_top(const struct ladder_view *ladder,
            ladder->lines[next].bracket != line->bracket;
 }
 
-static void count_one_on(const struct ladder_view *ladder,
-                         struct rung_line *line, double value)
+static void count_promoted(const struct ladder_view *ladder,
+                           struct rung_line *line, double value)
 {
-    line->went_on++;
+    line->promoted++;
     if (isnan(line->cutoff) ||
         (ladder->maximize ? value < line->cutoff : value > line->cutoff))
         line->cutoff = value;
+}
+
+/* A program that reports seldom jumps over rungs: it reached them, and nothing
+ * stopped it there. */
+static void count_jumped(const struct ladder_view *ladder,
+                         const struct observation_row *row,
+                         const struct rung_line *line)
+{
+    size_t last = ladder->last[row->number];
+    struct rung_line *jumped =
+        last > 0 ? &ladder->lines[last] : find_line(ladder, row->bracket, 0);
+
+    for (; jumped != NULL && jumped < line; jumped++) {
+        jumped->reached++;
+        jumped->promoted++;
+    }
 }
 
 static int on_observation(void *user, const struct observation_row *row)
 {
     struct ladder_view *ladder = user;
     struct rung_line *line = find_line(ladder, row->bracket, row->rung);
-    bool goes_on = row->promoted_to > 0 ||
-                   strcmp(row->decision, decision_names[DECIDE_CONTINUE]) == 0;
+    bool is_promoted =
+        row->promoted_to > 0 ||
+        strcmp(row->decision, decision_names[DECIDE_CONTINUE]) == 0;
 
     if (line == NULL || row->number > ladder->trials)
         return 0;
+    count_jumped(ladder, row, line);
     line->reached++;
     ladder->last[row->number] = (size_t)(line - ladder->lines) + 1;
-    if (goes_on && !is_top(ladder, line))
-        count_one_on(ladder, line, ladder->takes_best ? row->best : row->last);
+    if (is_promoted && !is_top(ladder, line))
+        count_promoted(ladder, line,
+                       ladder->takes_best ? row->best : row->last);
     return 0;
 }
 
@@ -247,10 +266,10 @@ static const struct table_column rung_columns[] = {
     {"resource", NULL, COLUMN_NUMBER, NULL},
     {"planned", NULL, COLUMN_NUMBER, NULL},
     {"reached", NULL, COLUMN_NUMBER, NULL},
-    {"went_on", "promoted", COLUMN_NUMBER, NULL},
+    {"promoted", NULL, COLUMN_NUMBER, NULL},
     {"stopped", NULL, COLUMN_NUMBER, NULL},
     {"paused", NULL, COLUMN_NUMBER, NULL},
-    {"running", "on the way", COLUMN_NUMBER, NULL},
+    {"running", NULL, COLUMN_NUMBER, NULL},
     {"cutoff", NULL, COLUMN_NUMBER, NULL},
 };
 
@@ -263,7 +282,7 @@ static int add_line(struct document *document, const struct rung_line *line,
         value_int(line->resource),
         value_int_if(line->planned > 0, line->planned),
         value_int(line->reached),
-        value_int(line->went_on),
+        value_int(line->promoted),
         value_int(line->stopped),
         value_int(line->waiting),
         value_int(line->running),

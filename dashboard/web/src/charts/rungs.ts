@@ -1,93 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rungs of a run's schedule: where trials were stopped, or went on.
+// The rungs of a run's schedule: where trials were stopped or promoted.
 import { useEffect, useState } from "preact/hooks";
 import { getJson } from "../api";
 import type { RunModel } from "../types";
 import type { Area } from "./axes";
 import { dotStyle, paintDots } from "./dots";
 import { paintBeyond, paintVertical } from "./lines";
+import { rungsOf } from "./rung_counts";
+import type { Ended, Observation, Planned, Rung, Rungs } from "./rung_counts";
 import type { Scale } from "./scales";
 import type { Painter } from "./svg";
 import { fontOf } from "./theme";
 import type { Theme } from "./theme";
 
-export interface Rung {
-  readonly resource: number;
-  readonly reached: number; // trials that were looked at there
-  readonly wentOn: number; // and that went further
-  readonly isLast: boolean; // there is no further
-}
-
-// Where a trial went no further.
-export interface Ended {
-  readonly number: number;
-  readonly resource: number;
-  readonly last: number; // of the metric that decides
-}
-
-// What was decided when a trial reached a rung.
-export interface Reached {
-  readonly number: number;
-  readonly resource: number;
-  readonly timeMs: number; // since 1970
-  readonly decision: "continued" | "not continued" | "last rung";
-}
-
-export interface Rungs {
-  readonly rungs: readonly Rung[];
-  readonly ended: readonly Ended[];
-  readonly reached: readonly Reached[];
-}
-
-interface Observation {
-  number: number;
-  resource: number;
-  last: number | null;
-  rung: number | null;
-  decision: "continue" | "pause" | "stop";
-  promoted_to: number | null;
-  time_ms: number;
-}
-
 interface Answer {
-  planned: { bracket: number; rung: number; resource: number; trials: number | null }[];
+  planned: Planned[];
   observations: Observation[];
   next?: number | null;
 }
 
 const LABEL_PX = 4;
 const AGAIN_MS = 2000;
-
-const isEnd = ({ decision, promoted_to }: Observation) =>
-  decision !== "continue" && promoted_to === null;
-
-// One line a resource, however many brackets have a rung there.
-function rungsOf(planned: Answer["planned"], observations: readonly Observation[]): Rungs {
-  const counts = new Map<number, { reached: number; wentOn: number }>();
-  for (const { resource } of planned) counts.set(resource, { reached: 0, wentOn: 0 });
-  const atRungs = observations.filter(({ rung }) => rung !== null);
-  for (const observation of atRungs) {
-    const count = counts.get(observation.resource) ?? { reached: 0, wentOn: 0 };
-    counts.set(observation.resource, count);
-    count.reached++;
-    if (!isEnd(observation)) count.wentOn++;
-  }
-  const furthest = Math.max(...counts.keys());
-  return {
-    rungs: [...counts]
-      .map(([resource, count]) => ({ resource, ...count, isLast: resource === furthest }))
-      .sort((a, b) => a.resource - b.resource),
-    ended: atRungs
-      .filter((one) => isEnd(one) && one.resource < furthest)
-      .map(({ number, resource, last }) => ({ number, resource, last: last ?? NaN })),
-    reached: atRungs.map((one) => ({
-      number: one.number,
-      resource: one.resource,
-      timeMs: one.time_ms,
-      decision: one.resource === furthest ? "last rung" : isEnd(one) ? "not continued" : "continued",
-    })),
-  };
-}
 
 async function readRungs(run: number, signal: AbortSignal): Promise<Rungs> {
   const observations: Observation[] = [];
@@ -128,8 +61,8 @@ export function useRungs(run: RunModel): Rungs {
   return rungs;
 }
 
-export const wentOnText = ({ reached, wentOn }: Pick<Rung, "reached" | "wentOn">) =>
-  `${wentOn.toLocaleString("en")} of ${reached.toLocaleString("en")} continued`;
+export const promotedText = ({ reached, promoted }: Rung) =>
+  `${promoted.toLocaleString("en")} of ${reached.toLocaleString("en")} promoted`;
 
 export function paintRungs(
   painter: Painter,
@@ -143,8 +76,8 @@ export function paintRungs(
   painter.textBaseline = "top";
   painter.textAlign = "left";
   let takenTo = -Infinity;
-  for (const { resource, reached, wentOn, isLast } of rungs) {
-    const unit = x.toUnit(resource);
+  for (const rung of rungs) {
+    const unit = x.toUnit(rung.resource);
     if (!(unit >= -0.001 && unit <= 1.001)) continue;
     paintVertical(painter, area, unit, {
       color: theme.stopped,
@@ -152,7 +85,7 @@ export function paintRungs(
       dash: [3, 3],
       alpha: 0.8,
     });
-    const text = reached === 0 || isLast ? "" : wentOnText({ reached, wentOn });
+    const text = rung.reached === 0 || rung.isLast ? "" : promotedText(rung);
     const left = area.left + unit * area.width + LABEL_PX;
     const width = painter.measureText(text).width;
     if (text === "" || left < takenTo || left + width > area.left + area.width) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Learning curves: a metric over the steps of each trial, and the rungs where
-// trials were stopped or went on.
+// trials were stopped or promoted.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { getJson } from "../api";
 import { Choose, useDragging, useHeldText, useLog } from "../charts/controls";
@@ -10,8 +10,8 @@ import { Legend } from "../charts/legend";
 import { paintBeyond, paintLine } from "../charts/lines";
 import type { PanelSpec } from "../charts/panel";
 import { Panels } from "../charts/panels";
-import { paintEnded, paintRungs, useRungs, wentOnText } from "../charts/rungs";
-import type { Ended, Rung } from "../charts/rungs";
+import type { Ended, Rung } from "../charts/rung_counts";
+import { paintEnded, paintRungs, promotedText, useRungs } from "../charts/rungs";
 import { counted, isBetterAsLog, numberOf, selectedText, wordOf } from "../charts/rows";
 import type { DataTable } from "../charts/save";
 import { extent, makeScale, valueText } from "../charts/scales";
@@ -51,7 +51,7 @@ function summaryOf(run: RunModel, metric: string, lines: Lines): string {
 function rungsText(rungs: readonly Rung[]): string {
   const reached = rungs.filter((rung) => rung.reached > 0 && !rung.isLast);
   if (reached.length === 0) return "";
-  const parts = reached.map((rung) => `at ${valueText(rung.resource)}, ${wentOnText(rung)}`);
+  const parts = reached.map((rung) => `at ${valueText(rung.resource)}, ${promotedText(rung)}`);
   return ` Rungs: ${parts.join("; ")}.`;
 }
 
@@ -267,7 +267,7 @@ function CurvesChart(props: {
               ? [
                   { sign: "dash" as const, color: theme.stopped, text: "rung of the schedule" },
                   ...(isDeciding
-                    ? [{ sign: "dot" as const, color: theme.stopped, text: "not continued" }]
+                    ? [{ sign: "dot" as const, color: theme.stopped, text: "not promoted" }]
                     : []),
                 ]
               : []),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The rungs of a schedule that attempts reached, and when.
-import type { Reached } from "../rungs";
+import type { Reached } from "../rung_counts";
 import type { Bars } from "./bars";
 
 export type RungMarks = ReadonlyMap<number, readonly Reached[]>; // by bar
