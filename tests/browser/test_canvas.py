@@ -172,6 +172,37 @@ def test_brushes_select_what_sql_says(smtune, tuned):
     tuned.see(rf"\b{wanted} of {TRIALS} trials")
 
 
+def least_colourful(page):
+    """By how much red, green and blue differ in the greyest pixel of the lines
+    that is nearly opaque."""
+    return page.js("""
+        const from = document.querySelector('.pc-lines');
+        const to = document.createElement('canvas');
+        to.width = from.width; to.height = from.height;
+        const context = to.getContext('2d');
+        context.drawImage(from, 0, 0);
+        const { data } = context.getImageData(0, 0, to.width, to.height);
+        let least = 255;
+        for (let at = 0; at < data.length; at += 4)
+          if (data[at + 3] > 128)
+            least = Math.min(least, Math.max(...data.slice(at, at + 3)) -
+                                    Math.min(...data.slice(at, at + 3)));
+        return least;""")
+
+
+@pytest.mark.parametrize("values", ["1 2 3", "2 2 2", "2"])
+def test_all_that_has_a_value_is_coloured(smtune, experiment, serve, page,
+                                          values):
+    """The worst one too, and all of those that are equal."""
+    smtune.ok("run", experiment(
+        f"set -- {values}; shift $((${{{{ trial }}}} - 1)); echo loss=$1",
+        trials=len(values.split()), parallel=1))
+    page.login(serve().operator).go("/runs/1/parallel")
+    wait_until(lambda: painted(page)["count"] == len(values.split()))
+    wait_until(lambda: drawn_pixels(page, ".pc-lines") > 100)
+    assert least_colourful(page) > 40
+
+
 def test_words_and_none_have_bands(smtune, tuned):
     tuned.go("/runs/1/parallel")
     painted(tuned)

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { countRows, makeHistogram, rankEdges, rankOf } from "../src/charts/parallel/histogram";
+import { makeAxes } from "../src/charts/parallel/axes";
+import { classOf, countRows, makeHistogram, rankEdges, rankOf } from "../src/charts/parallel/histogram";
 import { newsOf } from "../src/charts/parallel/news";
 import { makeChanges, makeStrip, paintGap } from "../src/charts/parallel/raster";
 import type { Axis } from "../src/charts/parallel/axes";
+import { paintParallel } from "../src/charts/parallel/vector";
+import type { Painter } from "../src/charts/svg";
+import type { Theme } from "../src/charts/theme";
 import { makeTable, mergeTable } from "../src/data/columns";
-import type { Column } from "../src/types";
+import type { Column, RunModel } from "../src/types";
 
 const ROWS = 3000;
 // Numbers from 0 to 1 without a pattern that can be seen, always the same ones.
@@ -55,6 +59,30 @@ test("the best has the highest rank, the unknown none", () => {
   assert.equal(rankOf(Infinity, edges, true), 0);
 });
 
+test("of few values the best and the worst have the ends of the ranks", () => {
+  const ranksOf = (isLess: boolean, ...values: number[]) => {
+    const edges = rankEdges(Float64Array.from(values));
+    return values.map((value) => rankOf(value, edges, isLess));
+  };
+  assert.deepEqual(ranksOf(true, 7), [255]);
+  assert.deepEqual(ranksOf(false, 7), [255]);
+  assert.deepEqual(ranksOf(true, 1, 2), [255, 1]);
+  assert.deepEqual(ranksOf(false, 1, 2), [1, 255]);
+  assert.deepEqual(ranksOf(true, 1, 2, 3), [255, 128, 1]);
+  // The best is the best however many share it, so all are where all are equal.
+  assert.deepEqual(ranksOf(true, 5, 5, 5), [255, 255, 255]);
+  assert.deepEqual(ranksOf(false, 1, 5, 5).slice(1), [255, 255]);
+  assert.deepEqual(ranksOf(true, NaN, 5, Infinity), [0, 255, 0]);
+});
+
+test("only rows without a value have the colour of those", () => {
+  assert.equal(classOf(0, 48), 0);
+  assert.equal(classOf(1, 48), 1);
+  assert.equal(classOf(255, 48), 47);
+  for (let rank = 1; rank < 256; rank++) assert.ok(classOf(rank, 48) > 0);
+  assert.equal(classOf(200, 1), 0); // one colour for all
+});
+
 // ---- what the worker is sent ----
 
 const real = (name: string, data: number[]): Column =>
@@ -89,4 +117,27 @@ test("rows that are not sent have no news", () => {
   const table = rowsOf([1, 2], [0.1, 0.2], [1, 2], 10);
   const { rows } = newsOf(null, table, [axis("x", 1)], loss, all(3));
   assert.equal(rows.mask.length, 2);
+});
+
+// ---- the picture that is saved ----
+
+test("a saved picture has the colours of the screen", () => {
+  const table = rowsOf([1, 2, 3, 4], [0.1, 0.2, 0.3, 0.4], [2, NaN, 1, 2], 1);
+  const run = { params: [], objectives: [loss] } as unknown as RunModel;
+  const [shown] = makeAxes(run, table);
+  const theme = { surface: "#ffffff", muted: "muted", ink: "ink", font: "x" } as Theme;
+  const strokes: string[] = [];
+  const painter = {
+    strokeStyle: "", stroke: () => strokes.push(painter.strokeStyle),
+    beginPath() {}, moveTo() {}, lineTo() {}, fillText() {},
+  };
+  paintParallel(painter as unknown as Painter, {
+    table, theme, placed: [{ axis: shown, place: { x: 0, top: 0, bottom: 9, room: 9, isFlipped: false } }],
+    width: 9, height: 9, objective: loss, rows: Uint32Array.of(1, 3, 0, 2), lines: null,
+  });
+  const [none, worst, tied, best] = strokes;
+  assert.equal(none, "muted");
+  assert.equal(worst, tied);
+  assert.match(best, /^rgb/);
+  assert.equal(new Set([none, worst, best]).size, 3);
 });

@@ -430,7 +430,7 @@ export function ParallelView({ run }: ViewProps) {
       picture={() => ({
         width, height: HEIGHT,
         paint: (painter) => paintParallel(painter, {
-          run, table, theme, placed, width, height: HEIGHT,
+          table, theme, placed, width, height: HEIGHT, objective: objectiveOf(run, heldBy.value),
           rows: count <= EXACT_MAX ? bestFirst(run, table, mask, count).reverse() : null,
           lines: canvas.current,
         }),

@@ -64,23 +64,27 @@ export function maskChanges(before: Uint8Array, after: Uint8Array): [Uint32Array
 }
 
 // The values at which one rank ends and the next begins, of those that are
-// finite.
+// finite: evenly between the least and the greatest, so that however few there
+// are, the worst has the first rank and the best the last.
 export function rankEdges(values: Float64Array): Float64Array {
-  const known = new Float64Array(values.length);
-  let count = 0;
-  for (let row = 0; row < values.length; row++)
-    if (Math.abs(values[row]) < Infinity) known[count++] = values[row];
-  const sorted = known.subarray(0, count).sort();
-  return Float64Array.from({ length: RANKS - 2 }, (_, i) =>
-    sorted[Math.min(count - 1, Math.floor(((i + 1) * count) / (RANKS - 1)))],
-  );
+  const sorted = values.filter(Number.isFinite).sort();
+  return Float64Array.from({ length: RANKS - 2 }, (_, i) => {
+    const place = ((i + 0.5) * (sorted.length - 1)) / (RANKS - 2);
+    return sorted[Math.floor(place)] / 2 + sorted[Math.ceil(place)] / 2;
+  });
 }
 
-// A value's rank between the edges: 255 is the best.
+// A value's rank between the edges: 255 is the best, and all that are equal to it.
 export function rankOf(value: number, edges: Float64Array, isLess: boolean): number {
-  if (!(Math.abs(value) < Infinity)) return NO_RANK;
+  if (!Number.isFinite(value)) return NO_RANK;
   let low = 0;
-  for (let step = 128; step > 0; step >>= 1)
-    if (low + step <= edges.length && edges[low + step - 1] <= value) low += step;
+  for (let step = 128; step > 0; step >>= 1) {
+    const edge = edges[low + step - 1];
+    if (isLess ? edge < value : edge <= value) low += step;
+  }
   return isLess ? RANKS - 1 - low : low + 1;
 }
+
+// Which of so many colours a rank has: the first one is of rows without a value.
+export const classOf = (rank: number, classes: number) =>
+  rank && Math.min(classes - 1, 1 + Math.floor(((rank - 1) * (classes - 1)) / (RANKS - 1)));

@@ -4,7 +4,7 @@
 import { lowerBound } from "../../data/columns";
 import { PLACES, placeAll } from "./axes";
 import type { AxisSpec } from "./axes";
-import { RANKS, countRows, makeHistogram, maskChanges, rankEdges, rankOf } from "./histogram";
+import { RANKS, classOf, countRows, makeHistogram, maskChanges, rankEdges, rankOf } from "./histogram";
 import type { PairHistogram } from "./histogram";
 import { makeChanges, makeStrip, paintGap } from "./raster";
 import type { Gap, Strip } from "./raster";
@@ -64,7 +64,7 @@ export interface Painter {
 type AnyCanvas = HTMLCanvasElement | OffscreenCanvas;
 type Context = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
 
-const LINE_CLASSES = 48; // colours of lines
+const LINE_CLASSES = 48; // colours of lines, the first of those without a value
 const EXACT_QUICK_MAX = 1200; // while something moves
 const FEW = 200; // lines, that may be thicker
 const QUICK_FOLD = 2;
@@ -308,7 +308,7 @@ export function makePainter(canvas: AnyCanvas): Painter {
   function paintLines(target: Context, at: Layout, list: Uint32Array, inks: string[]): void {
     const axes = shownAxes();
     const byClass: number[][] = inks.map(() => []);
-    for (const row of list) byClass[Math.floor((ranks[row] * inks.length) / RANKS)].push(row);
+    for (const row of list) byClass[classOf(ranks[row], inks.length)].push(row);
     // Hairlines are drawn far quicker.
     target.lineWidth = list.length <= FEW ? 1.6 : 1 / at.pixelRatio;
     const opacity = Math.min(0.85, Math.max(0.16, 14 / Math.sqrt(list.length)));
@@ -393,9 +393,8 @@ export function makePainter(canvas: AnyCanvas): Painter {
 
   function inksOf(at: Layout): string[] {
     return Array.from({ length: LINE_CLASSES }, (_, i) => {
-      const rank = i === 0 ? 0 : Math.round((i * (RANKS - 1)) / (LINE_CLASSES - 1));
-      const colour = rank === 0 ? at.unranked : at.colours.subarray(rank * 3, rank * 3 + 3);
-      return `rgb(${colour[0]},${colour[1]},${colour[2]})`;
+      const rank = 1 + Math.round(((i - 1) * (RANKS - 2)) / (LINE_CLASSES - 2));
+      return `rgb(${(i === 0 ? at.unranked : at.colours.subarray(rank * 3, rank * 3 + 3)).join()})`;
     });
   }
 

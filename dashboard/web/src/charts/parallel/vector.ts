@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Parallel coordinates as a picture that is saved: axes and texts as such, and
 // lines too where they are few; else as they are on the screen.
-import type { RunModel, Table } from "../../types";
+import type { Objective, Table } from "../../types";
 import type { Painter } from "../svg";
 import { fontOf } from "../theme";
 import type { Theme } from "../theme";
@@ -9,15 +9,16 @@ import { marksOf, placeOfRow } from "./axes";
 import type { Axis } from "./axes";
 import { yOf } from "./axis_view";
 import type { AxisPlace } from "./axis_view";
-import { shades } from "../shades";
+import { shadeTable } from "../shades";
+import { rankEdges, rankOf } from "./histogram";
 
 export interface ParallelPicture {
-  readonly run: RunModel;
   readonly table: Table;
   readonly theme: Theme;
   readonly placed: readonly { axis: Axis; place: AxisPlace }[];
   readonly width: number;
   readonly height: number;
+  readonly objective: Objective | undefined; // what they are coloured by
   readonly rows: Uint32Array | null; // from the worst to the best; null: too many
   readonly lines: HTMLCanvasElement | null; // as they are on the screen
 }
@@ -26,12 +27,16 @@ const NAME_Y = 20;
 const MARK_PITCH_PX = 38;
 
 function paintRows(painter: Painter, picture: ParallelPicture, rows: Uint32Array): void {
-  const { table, theme, placed } = picture;
-  const colors = shades(theme, 64);
+  const { table, theme, placed, objective } = picture;
+  const colours = shadeTable(theme);
+  const values = Float64Array.from(table.byName.get(`value:${objective?.metric}`)?.data ?? [])
+    .subarray(0, table.rows);
+  const edges = rankEdges(values);
   painter.lineWidth = 1;
   painter.globalAlpha = Math.min(0.85, Math.max(0.2, 14 / Math.sqrt(rows.length)));
-  rows.forEach((row, i) => {
-    painter.strokeStyle = colors[Math.floor((i * colors.length) / rows.length)];
+  rows.forEach((row) => {
+    const rank = rankOf(values[row], edges, objective?.goal !== "maximize");
+    painter.strokeStyle = rank ? `rgb(${colours.subarray(rank * 3, rank * 3 + 3).join()})` : theme.muted;
     painter.beginPath();
     placed.forEach(({ axis, place }, index) => {
       const y = yOf(place, placeOfRow(axis, table, row));
