@@ -255,6 +255,21 @@ def test_contour_says_where_nothing_is_known(tuned):
     tuned.picture("contour-bands")
 
 
+def test_contour_stays_in_the_ranges(smtune, experiment, serve, page):
+    """The best place is a corner, and an int is whole there."""
+    smtune.ok("run", experiment(
+        "awk 'BEGIN { print \"loss=\" ${{ x }} + ${{ k }} }'",
+        search="grid", points=5, trials=45, parallel=2,
+        parameters={"x": {"type": "float", "min": 0, "max": 1},
+                    "k": {"type": "int", "min": 1, "max": 9}}))
+    page.login(serve().operator).go(
+        "/runs/1/contour", **{"contour.x": "x", "contour.y": "k"})
+    page.see("The surface covers 100 % of the plane")
+    place = re.search(r"best point is near x ([-\d.e]+), k ([-\d.e]+),",
+                      page.text("main"))
+    assert 0 <= float(place[1]) < 0.05 and place[2] == "1"
+
+
 def test_a_finger_brushes_as_the_pointer_does(smtune, tuned):
     tuned.go("/runs/1/parallel")
     wait_until(lambda: painted(tuned)["count"] == TRIALS)

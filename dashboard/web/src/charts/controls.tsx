@@ -145,11 +145,13 @@ export function useDragging(run: RunModel, key: string, only?: "zoom") {
       [scale.fromUnit(from), scale.fromUnit(to)].map(short);
     zoom.value = [...part(x, box.x), ...part(y, box.y)];
   };
-  const use = (wholeX: Side, wholeY: Side): Zoom => {
+  // isTight: there is nothing beyond the ends of the scales, so they get no room.
+  const use = (wholeX: Side, wholeY: Side, isTight = false): Zoom => {
     const [x0, x1, y0, y1] = zoom.value;
     const isZoomed = zoom.value.length === 4;
     const part = (scale: Scale, from: number, to: number) =>
-      isZoomed ? zoomed(scale, scale.toUnit(from), scale.toUnit(to)) : padded(scale);
+      isZoomed ? zoomed(scale, scale.toUnit(from), scale.toUnit(to))
+        : isTight ? scale : padded(scale);
     const x = part(wholeX.scale, x0, x1);
     const y = part(wholeY.scale, y0, y1);
     return {

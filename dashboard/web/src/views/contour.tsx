@@ -28,6 +28,7 @@ const LEVELS = 14;
 const CLOUD_MAX = 3000; // more would hide the surface
 const TAIL = 0.02; // of the values at each end: beyond the colours' ends
 const PAIRS_OF = 4; // the parameters that matter most
+const NEAR = 0.006; // of a scale: places that the surface can hardly tell apart
 
 interface Importance {
   importance: { metric: string; param: string; importance: number }[];
@@ -121,10 +122,13 @@ function makePlot(table: Table, pair: Pair, x: Scale, y: Scale, options: PlotOpt
   return { panel, field, cloud, x, y };
 }
 
-// With no more digits than the surface can tell.
+// With no more digits than the surface can tell, and still in the range.
 function roughText(scale: Scale, unit: number): string {
   const value = scale.fromUnit(unit);
-  return scale.kind === "category" ? scale.text(value) : valueText(Number(value.toPrecision(3)));
+  if (scale.kind === "category") return scale.text(value);
+  const near = scale.fromUnit(unit + NEAR) - scale.fromUnit(unit - NEAR);
+  const step = scale.isWhole ? 1 : 10 ** Math.floor(Math.log10(near));
+  return valueText(Math.min(scale.max, Math.max(scale.min, Math.round(value / step) * step)));
 }
 
 function summaryOf(run: RunModel, pair: Pair, plot: Plot, surface: Surface): string {
@@ -227,7 +231,7 @@ export function ContourView({ run }: ViewProps) {
     const [scaleX, scaleY] = [wholeScale(table, x), wholeScale(table, y)];
     if (scaleX === null || scaleY === null) return null;
     const zoom = dragging.use(
-      { scale: scaleX, column: `param:${x.name}` }, { scale: scaleY, column: `param:${y.name}` },
+      { scale: scaleX, column: `param:${x.name}` }, { scale: scaleY, column: `param:${y.name}` }, true,
     );
     return makePlot(table, { x, y }, zoom.x, zoom.y, {
       theme, surface, mask, hasCloud, drag: { onDrag: zoom.onDrag, onReset: zoom.onReset },
