@@ -19,7 +19,6 @@ web: $(WEB)/node_modules/.package-lock.json ## build the dashboard's page anew, 
 web-test: $(WEB)/node_modules/.package-lock.json ## test the page's parts that need no browser
 	@cd $(WEB) && node test.mjs
 $(WEB)/node_modules/.package-lock.json: $(WEB)/package-lock.json
-	@cd $(WEB) && npm ci --ignore-scripts --no-audit --no-fund
-	@touch $@
+	@$(WEB)/install
 
 .PHONY: web web-test

@@ -140,6 +140,7 @@ check-portable: ## build in older releases of Debian and run commands there (DEB
 	 [ $$? = 77 ] && echo "NOTHING IS TESTED ON DEBIAN $$release HERE"; exit; }; done
 
 check-browser: $(PROGS:%=$(TESTED)/%) $(E2E_PROGS) ## tests of the dashboard in Chromium (T=name: one)
+	@$(WEB)/install || true # axe-core; without it the tests print that
 	@$(PYTEST) -n 2 $(RERUN) $(call CHOICE,browser)
 
 check-python: $(PROGS:%=$(TESTED)/%) ## tests of the Python package (T=name: one)

@@ -38,6 +38,12 @@ def pytest_terminal_summary(terminalreporter):
     if MISSING:
         terminalreporter.write_line(
             f"SKIPPED, THE PAGE IS NOT TESTED: there is no {' '.join(MISSING)}")
+        return
+    from page import AXE
+    if not AXE.exists():
+        terminalreporter.write_line(
+            "SKIPPED, ACCESSIBILITY IS NOT TESTED: there is no axe-core "
+            "(dashboard/web/install)")
 
 
 def pytest_sessionfinish(session, exitstatus):

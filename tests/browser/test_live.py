@@ -113,6 +113,7 @@ def test_silent_server_is_told_and_comes_back(fill, serve, page):
     dashboard.freeze()
     page.see(r"Disconnected (1[5-9]|[2-9]\d) s", ".lost", timeout=60)
     page.pictures("disconnected")
+    page.axe()
     fill("b", "minimize", 5)
     dashboard.thaw()
     page.gone(".lost")

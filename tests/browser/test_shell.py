@@ -37,6 +37,14 @@ def test_who_is_not_let_in_is_told_what_to_do(fill, serve, page):
     page.axe()
 
 
+def test_an_empty_list_says_how_to_fill_it(smtune, fill, serve, page):
+    fill("a", "minimize", 1)
+    smtune.ok("rm", "a")
+    page.login(serve().operator)
+    page.see("No runs yet", "h1")
+    page.axe()
+
+
 @pytest.mark.quick
 def test_list_says_state_counts_and_best(shown):
     row = shown.text("[data-run='1']")

@@ -92,6 +92,7 @@ def test_filters_count_as_sql_does_and_hold_everywhere(smtune, table):
     page = table(1000)
     open_filter(page, "param:lr")
     page.picture("table-filter-range")
+    page.axe()
     page.fill(".range .field:nth-child(1) input", "0.001")
     page.fill(".range .field:nth-child(2) input", "0.01")
     page.press("Tab")
@@ -106,6 +107,7 @@ def test_filters_count_as_sql_does_and_hold_everywhere(smtune, table):
                     " params ->> 'lr' BETWEEN 0.001 AND 0.01 GROUP BY 1"):
         assert word in shown and str(number) in shown
     page.picture("table-filter-words")
+    page.axe()
     page.click_text("only")
     page.press("Escape")
     page.gone(".popover")

@@ -504,6 +504,7 @@ def test_page_that_passed_is_not_built_again(tree):
     web = tree / "dashboard/web"
     web.mkdir(parents=True)
     (web / "package-lock.json").write_text("{}\n")
+    shutil.copy(HERE.parents[1] / "dashboard/web/install", web)
     shutil.copytree(HERE, tree / "tests/lint")
     commit = commit_all(tree)
 

@@ -35,12 +35,6 @@ export function App() {
   }, [first]);
   return (
     <>
-      <button
-        class="btn skip"
-        onClick={() => document.querySelector<HTMLElement>("main")?.focus()}
-      >
-        Skip to content
-      </button>
       <TopBar />
       <LostBar />
       <main class="page" tabIndex={-1}>

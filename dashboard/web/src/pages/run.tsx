@@ -102,6 +102,6 @@ export function RunPage({ id, view }: { id: number; view: string }) {
   const name = runs.value?.get(id)?.name ?? `run ${id}`;
   if (isGone) return <RunRemoved name={run?.document.peek().name ?? name} />;
   if (error !== undefined) return <Problem error={error} again={again} />;
-  if (run === undefined) return <p class="empty">Loading {name} …</p>;
+  if (run === undefined) return <h1 class="empty">Loading {name} …</h1>;
   return <Opened run={run} view={view} />;
 }

@@ -207,12 +207,12 @@ export function RunsPage() {
   ]);
   if (runsProblem.value !== null && runs.value === null)
     return <Problem error={runsProblem.value} />;
-  if (runs.value === null) return <p class="empty">Loading the list of runs …</p>;
+  if (runs.value === null) return <h1 class="empty">Loading the list of runs …</h1>;
   if (all.length === 0)
     return (
-      <p class="empty">
+      <h1 class="empty">
         No runs yet. <code>smtune run FILE</code> starts one, and it appears here at once.
-      </p>
+      </h1>
     );
   return (
     <>

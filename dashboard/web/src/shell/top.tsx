@@ -88,6 +88,12 @@ export function TopBar() {
   ]);
   return (
     <header class="topbar">
+      <button
+        class="btn skip"
+        onClick={() => document.querySelector<HTMLElement>("main")?.focus()}
+      >
+        Skip to content
+      </button>
       <a class="brand" href={href("/")}>
         <svg viewBox="0 0 20 20" aria-hidden="true">
           <path
@@ -131,9 +137,9 @@ export function LostBar() {
   if (!lost) return null;
   const seconds = Math.max(0, Math.round((nowMs.value - heardMs.value) / 1000));
   return (
-    <div class="lost">
+    <aside class="lost">
       <b>Disconnected{heardMs.value > 0 ? ` ${seconds} s` : ""}.</b> The page shows the last known state
       and reconnects by itself.
-    </div>
+    </aside>
   );
 }

@@ -93,7 +93,7 @@ export function CompareGroups({ run }: { run: RunModel }) {
             <table class="table groups">
               <thead>
                 <tr>
-                  <th scope="col" />
+                  <td />
                   <th scope="col">
                     <span class="key-chosen" aria-hidden="true" /> selected
                   </th>

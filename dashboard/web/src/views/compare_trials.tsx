@@ -244,7 +244,7 @@ export function CompareTrials({ run }: { run: RunModel }) {
         <table class="table compare">
           <thead>
             <tr>
-              <th scope="col" />
+              <td />
               {rows.map((row) => (
                 <HeadCell key={row} run={run} row={row} isBaseline={row === baseline} />
               ))}

@@ -171,7 +171,7 @@ export function TableView({ run }: ViewProps) {
       {table.rows === 0 && <p class="empty">No {word}s yet.</p>}
       {menu !== null && (
         <Popover anchor={menu.anchor} label={`Filter ${menu.name}`} onClose={() => setMenu(null)}>
-          <h3>{labelOf(run, table, menu.name)}</h3>
+          <h2>{labelOf(run, table, menu.name)}</h2>
           <p class="muted small">{titleOf(menu.name)}</p>
           <ColumnFilter run={run} column={table.byName.get(menu.name) as Column} />
         </Popover>

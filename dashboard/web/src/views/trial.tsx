@@ -285,7 +285,7 @@ function JobFacts({ job }: { job: JobDocument }) {
   if (job.command === undefined && matrix.length === 0) return null;
   return (
     <Part title="Command">
-      {job.command !== undefined && <pre class="trial-pre">{job.command}</pre>}
+      {job.command !== undefined && <pre class="trial-pre" tabIndex={0}>{job.command}</pre>}
       <dl class="pairs">
         {matrix.map(([name, value]) => (
           <>

@@ -170,7 +170,7 @@ export function Attempts({
 export function Metrics({ metrics }: { metrics: readonly LastMetric[] }) {
   if (metrics.length === 0) return <p class="muted">No metrics reported.</p>;
   return (
-    <div class="table-scroll" role="region" tabIndex={0} aria-label="Metrics">
+    <div class="table-scroll" role="region" tabIndex={0} aria-label="Last values">
       <table class="table table-plain">
         <thead>
           <tr>
