@@ -30,7 +30,7 @@ const struct cmd cmd_why = {
     .details = "Shows the method that chose the trial, and why this "
                "method; its step; the expected value and the result; the "
                "best trial at that time; and the number of known results "
-               "and of pending trials. Each method shows the data that it "
+               "and of unfinished trials. Each method shows the data that it "
                "has: random and sobol do not use results, and expect no "
                "value.\n\n"
                "For a run with a schedule it also shows each decision on "

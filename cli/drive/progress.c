@@ -118,12 +118,12 @@ static bool starts_again(const struct progress_trial *trial)
     return trial->again != NULL && trial->again[0] != '\0';
 }
 
-/* "paused at 3 epochs", "goes on to 9 epochs" */
+/* "paused at 3 epochs", "promoted to 9 epochs" */
 static void add_state(const struct progress *progress,
                       const struct progress_trial *trial, const char *unit,
                       struct buf *out)
 {
-    bool goes_on = strcmp(trial->state, PROMOTED) == 0;
+    bool is_promoted = strcmp(trial->state, PROMOTED) == 0;
     bool succeeded = strcmp(trial->state, "succeeded") == 0;
     const char *state =
         succeeded && trial->is_nonfinite ? STATE_NONFINITE : trial->state;
@@ -131,10 +131,9 @@ static void add_state(const struct progress *progress,
     if (trial->will_retry || starts_again(trial))
         add_styled(progress, STYLE_NOTE, "ended", out);
     else
-        add_styled(progress, term_state_style(state),
-                   goes_on ? "continues" : state, out);
+        add_styled(progress, term_state_style(state), state, out);
     if (trial->resource > 0 && unit != NULL && !succeeded)
-        buf_printf(out, " %s %" PRId64 " %.*s", goes_on ? "to" : "at",
+        buf_printf(out, " %s %" PRId64 " %.*s", is_promoted ? "to" : "at",
                    trial->resource, units_length(unit, trial->resource), unit);
 }
 

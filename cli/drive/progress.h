@@ -46,7 +46,8 @@ struct progress_snapshot {
     const char *note;           /* what it waits for, or NULL */
 };
 
-/* A trial that ended; or that its schedule let go on, in state "promoted". */
+/* A trial that ended; or that its schedule has promoted, in state "promoted".
+ */
 struct progress_trial {
     int64_t number;
     const char *job; /* of a workflow: its name, "train[3]"; NULL: a trial */

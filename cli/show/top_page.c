@@ -174,10 +174,10 @@ static void add_head(const struct top_run *run, const struct cli *cli,
     if (run->is_workflow) {
         step_list_count(&run->steps.list, &counts);
         buf_add_string(out, "  ");
-        panel_add_bar(counts.all > 0 ? (double)counts.ended / (double)counts.all
+        panel_add_bar(counts.all > 0 ? (double)counts.done / (double)counts.all
                                      : 1.0,
                       term_is_utf8(), out);
-        buf_printf(out, " %" PRId64 "/%" PRId64 " steps", counts.ended,
+        buf_printf(out, " %" PRId64 "/%" PRId64 " steps", counts.done,
                    counts.all);
         if (counts.cached > 0)
             buf_printf(out, ", %" PRId64 " cached", counts.cached);

@@ -24,7 +24,7 @@ static const struct table_column columns[] = {
     {"incumbent", "best then", COLUMN_NUMBER, NULL},
     {"incumbent_value", "its value", COLUMN_NUMBER, NULL},
     {"known", "results known", COLUMN_NUMBER, NULL},
-    {"pending", "trials pending", COLUMN_NUMBER, NULL},
+    {"unfinished", "trials unfinished", COLUMN_NUMBER, NULL},
     {"same_as", "same setting as", COLUMN_NUMBER, NULL},
     {"parent", "clone of", COLUMN_NUMBER, NULL},
     {"note", NULL, COLUMN_TEXT, NULL},

@@ -25,14 +25,14 @@ static const struct {
     const char *state;
     enum style style;
 } state_styles[] = {
-    {"succeeded", STYLE_GOOD}, {"ok", STYLE_GOOD},
-    {"failed", STYLE_BAD},     {"fail", STYLE_BAD},
-    {"running", STYLE_BUSY},   {"active", STYLE_BUSY},
-    {"stopped", STYLE_NOTE},   {"paused", STYLE_NOTE},
-    {"warn", STYLE_NOTE},      {"unknown", STYLE_NOTE},
-    {"nonfinite", STYLE_NOTE}, {"waiting", STYLE_DIM},
-    {"ready", STYLE_DIM},      {"skipped", STYLE_DIM},
-    {"cancelled", STYLE_DIM},
+    {"succeeded", STYLE_GOOD},   {"ok", STYLE_GOOD},
+    {"failed", STYLE_BAD},       {"fail", STYLE_BAD},
+    {"running", STYLE_BUSY},     {"active", STYLE_BUSY},
+    {"stopped", STYLE_NOTE},     {"paused", STYLE_NOTE},
+    {"warn", STYLE_NOTE},        {"unknown", STYLE_NOTE},
+    {"interrupted", STYLE_NOTE}, {"nonfinite", STYLE_NOTE},
+    {"waiting", STYLE_DIM},      {"ready", STYLE_DIM},
+    {"skipped", STYLE_DIM},      {"cancelled", STYLE_DIM},
 };
 
 bool term_is_dumb(void)

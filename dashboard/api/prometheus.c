@@ -140,9 +140,9 @@ static void add_state(struct buf *out, const json_t *run)
 
 static void add_trials(struct buf *out, const json_t *run)
 {
-    static const char *const states[] = {"succeeded",   "failed",    "running",
-                                         "interrupted", "pending",   "paused",
-                                         "stopped",     "nonfinite", "other"};
+    static const char *const states[] = {
+        "succeeded", "failed",  "running",   "interrupted", "pending",
+        "paused",    "stopped", "nonfinite", "skipped",     "cancelled"};
     const json_t *counts = json_object_get(run, "trials");
 
     for (size_t i = 0; i < ARRAY_LEN(states); i++)

@@ -201,7 +201,7 @@ static void leave_trials_alone(void)
 
 static const enum notify_event announced[] = {
     [RUN_RUNNING] = NOTIFY_STARTED,
-    [RUN_SUCCEEDED] = NOTIFY_FINISHED,
+    [RUN_SUCCEEDED] = NOTIFY_SUCCEEDED,
     [RUN_FAILED] = NOTIFY_FAILED,
     [RUN_STOPPED] = NOTIFY_STOPPED,
 };

@@ -258,10 +258,11 @@ static bool is_used_up(const struct engine *engine, int64_t *about,
     if (!engine->source->is_search || trials == 0 ||
         engine->tally.suggested < trials || engine->queues.paused_trials > 0)
         return false;
-    buf_printf(out,
-               "the budget is used up by pending trials: budget.trials=%" PRId64
-               " ended=%" PRId64,
-               trials, tally_ended(&engine->tally));
+    buf_printf(
+        out,
+        "the budget is used up by unfinished trials: budget.trials=%" PRId64
+        " ended=%" PRId64,
+        trials, tally_ended(&engine->tally));
     return true;
 }
 

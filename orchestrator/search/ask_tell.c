@@ -442,7 +442,7 @@ static json_t *answer_why(struct ask_tell *ask_tell, const json_t *request,
                 ask_tell->trials[suggestion->reason.incumbent - 1].values[0]));
     json_object_set_new(json, "known",
                         json_integer((json_int_t)suggestion->told));
-    json_object_set_new(json, "pending",
+    json_object_set_new(json, "unfinished",
                         json_integer((json_int_t)trial->pending));
     return json;
 }

@@ -50,7 +50,7 @@ struct curve_sim {
 #define FATES(X)                                                               \
     X(FATE_NONE, "not started")                                                \
     X(FATE_RUNNING, "running")                                                 \
-    X(FATE_COMPLETE, "survived")                                               \
+    X(FATE_COMPLETE, "completed")                                              \
     X(FATE_STOPPED, "stopped")                                                 \
     X(FATE_PAUSED, "paused")                                                   \
     X(FATE_FAILED, "failed")                                                   \

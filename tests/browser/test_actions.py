@@ -89,7 +89,7 @@ def test_retry_what_failed(acted, page):
     acted.close("bad")
     page.click_text("Retry failed")
     confirm(page, "All failed trials", "Retry")
-    page.see("1 waiting", ".run-head")
+    page.see("1 pending", ".run-head")
     acted.open("all")
     page.see("8 succeeded", ".run-head")
 

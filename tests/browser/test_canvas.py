@@ -332,7 +332,7 @@ def test_timeline_marks_rungs_and_parts_of_a_second(
     page.see("reached a rung", ".chart-legend")
     page.js("document.querySelector('.chart-region').focus()")
     page.press("Home")
-    page.see(r"trial 1, .*rung at 1: (not )?continued", ".chart-said")
+    page.see(r"trial 1, .*rung at 1: (not )?promoted", ".chart-said")
     page.pictures("timeline-rungs")
     page.go("/runs/1/timeline", **{
         "timeline.window": f"{began_ms - 20},{began_ms + 80},0,4"})

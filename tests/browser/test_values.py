@@ -86,7 +86,7 @@ def test_curves_and_rungs_share_their_axis(smtune, experiment, serve, page,
                                            first):
     smtune.ok("run", experiment(**files.counting_from(first)))
     page.login(serve().operator).go("/runs/1/curves")
-    page.see(r"Rungs: at 1, \d of 3 continued")
+    page.see(r"Rungs: at 1, \d of 3 promoted")
     page.click("[aria-label^='Show numbers']")
     rows = [line.split() for line in page.one(".chart-table tbody")
             .text.splitlines()]

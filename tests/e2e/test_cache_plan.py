@@ -186,7 +186,7 @@ def test_cached_steps_are_counted(smtune, flow):
                     env={"MARK": "a"})
     assert "train[1] succeeded (cached)  (" in result.stderr
     assert "3 steps (3 succeeded (1 cached))" in result.stdout
-    assert "2/2 ok (2 cached)" in result.stdout
+    assert "2/2 succeeded (2 cached)" in result.stdout
     show = smtune.json("show", "two")
     assert show["step_counts"]["succeeded"] == 3
     assert show["step_counts"]["cached"] == 1

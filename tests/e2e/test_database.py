@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """docs/database.md: its queries run, and it leaves nothing out."""
 
+import json
 import re
 import sqlite3
 
@@ -59,6 +60,22 @@ def test_every_state_and_cause_is_described(database):
         assert words
         for word in words:
             assert f"`{word}`" in section, f"{table}: {word}"
+
+
+def test_every_state_is_in_the_glossary(database):
+    """Those of the tables, and what the dashboard counts."""
+    states = (ROOT / "docs/glossary.md").read_text() \
+        .split("\n## States\n")[1].split("\n## ")[0]
+    described = set(re.findall(r"^\| `(\w+)` \|", states, re.M))
+    for table in "run", "run_step", "job", "attempt":
+        schema, = database.execute(
+            "SELECT sql FROM sqlite_schema WHERE name = ?", (table,)).fetchone()
+        words = set(re.findall(r"state = '(\w+)'", schema))
+        assert words and words <= described, table
+    schemas = json.loads((ROOT / "dashboard/schemas.json").read_text())
+    runs = schemas["Runs"]["properties"]["runs"]["items"]["properties"]
+    assert set(runs["state"]["enum"]) <= described
+    assert set(runs["trials"]["required"]) - {"all"} <= described
 
 
 def test_the_page_knows_the_version(database):

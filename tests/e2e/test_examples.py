@@ -69,8 +69,8 @@ def test_best_trials_go_on_from_their_checkpoints(smtune, run, name, trials,
         assert seen == list(range(1, len(seen) + 1))  # no epoch twice
         assert len(seen) == (most if trial["state"] == "succeeded" else 1)
         why = smtune.json("why", "it", str(trial["id"]))
-        assert why["known"] + why["pending"] == trial["id"] - 1
-        assert 0 <= why["known"] and 0 <= why["pending"]
+        assert why["known"] + why["unfinished"] == trial["id"] - 1
+        assert 0 <= why["known"] and 0 <= why["unfinished"]
 
 
 def test_without_its_schedule_all_get_the_max(smtune, run):

@@ -71,10 +71,10 @@ def test_https__a_variable_names_the_certificates(smtune, experiment, server,
     engine.wait()
     assert server.events == []
     smtune.ok("notify", "exp", env={"SSL_CERT_FILE": str(certificate)})
-    assert server.events == ["finished"]
+    assert server.events == ["succeeded"]
     smtune.ok("notify", "exp", "--test",
               env={"CURL_CA_BUNDLE": str(certificate)})
-    assert server.events == ["finished", "test"]
+    assert server.events == ["succeeded", "test"]
 
 
 def row(smtune, **env):

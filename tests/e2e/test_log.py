@@ -122,7 +122,7 @@ def test_parallel_and_the_budget(smtune, write, log):
     log.wait_for_reason("parallel=2 is reached; running: 2 (jobs ")
     write("go1", "")
     write("go2", "")
-    log.wait_for_reason("the budget is used up by pending trials: "
+    log.wait_for_reason("the budget is used up by unfinished trials: "
                         "budget.trials=3 ended=2")
     write("go3", "")
     assert engine.wait(30) == 0
@@ -223,7 +223,7 @@ def test_secrets_are_masked(smtune, write, log):
                  "--password", "sw0rdfish"],
         env={"API_TOKEN": "hunter2-in-env", "PLACE": "/opt/quiet-place"},
         notify=[{"url": "http://me:open-sesame@127.0.0.1:9/hook/T0K",
-                 "events": ["finished"]}]))
+                 "events": ["succeeded"]}]))
     smtune("run", "exp.yaml", "--set", "budget.trials=1",
            env={"SMTUNE_LOG": "debug:log", "MY_JWT": "jwt-of-mine"})
     said = log.path.read_text()

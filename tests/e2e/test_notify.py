@@ -77,7 +77,7 @@ def test_the_end_is_told_with_the_best_trial(smtune, receiver, experiment):
     best = smtune.json("best", "exp")
     assert path == "/hook/key"
     assert headers["Content-Type"] == "application/json"
-    assert headers["X-Smtune-Event"] == message["event"] == "finished"
+    assert headers["X-Smtune-Event"] == message["event"] == "succeeded"
     assert headers["X-Smtune-Delivery"] == message["delivery"]
     assert "X-Smtune-Signature" not in headers
     assert message["run"] == "exp"
@@ -97,7 +97,7 @@ def test_the_best_setting_has_its_mean(smtune, experiment, receiver):
         " echo loss=$v : ${{ x }}", trials=6, parallel=1, repeats=3,
         search="grid", objective="{metric: loss, goal: maximize}",
         parameters="{x: {type: ordinal, values: [1, 2]}}",
-        notify=[{"url": receiver.url, "events": ["finished"]}]))
+        notify=[{"url": receiver.url, "events": ["succeeded"]}]))
     message = json.loads(receiver.messages[0][2])
     assert message["best"] == {"id": 4, "value": 6, "params": {"x": 2}}
     assert "best loss=6 (trial 4)" in message["text"]
@@ -107,8 +107,8 @@ def test_each_event_is_told_in_order(smtune, receiver, experiment):
     shell = "test $SMTUNE_JOB != 2 && echo loss=$SMTUNE_JOB"
     smtune("run", experiment(shell, trials=3, parallel=1, notify=[
         {"url": receiver.url,
-         "events": ["started", "best", "trial_failed", "finished"]}]))
-    assert receiver.events() == ["started", "best", "trial_failed", "finished"]
+         "events": ["started", "best", "trial_failed", "succeeded"]}]))
+    assert receiver.events() == ["started", "best", "trial_failed", "succeeded"]
     trial = json.loads(receiver.messages[2][2])["trial"]
     assert (trial["id"], trial["state"], trial["cause"]) == \
         (2, "failed", "exit")
@@ -161,7 +161,7 @@ def test_a_receiver_that_says_nothing_holds_nobody_up(smtune, experiment):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         engine = smtune.start("run", experiment(trials=20, notify=[
-            {"url": url, "events": ["started", "best", "finished"],
+            {"url": url, "events": ["started", "best", "succeeded"],
              "timeout": "300s"}]))
 
         def all_succeeded():
@@ -271,7 +271,7 @@ def test_a_workflow_tells_of_its_jobs_and_steps(smtune, receiver, workflow):
         late: {needs: train, command: 'true'}
         """, name="night", notify=[
             {"url": receiver.url,
-             "events": ["started", "trial_failed", "finished", "failed"]}]))
+             "events": ["started", "trial_failed", "succeeded", "failed"]}]))
     messages = [json.loads(body) for _, _, body, _ in receiver.messages]
     assert [message["event"] for message in messages] == [
         "started", "trial_failed", "trial_failed", "failed"]

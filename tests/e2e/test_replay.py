@@ -144,8 +144,8 @@ def test_why(smtune, mixed):
         why = smtune.json("why", "exp", number)
         assert why["id"] == number
         assert why["method"] == "sobol"
-        assert why["known"] + why["pending"] == number - 1
-        assert 0 <= why["pending"] < 3 * 65
+        assert why["known"] + why["unfinished"] == number - 1
+        assert 0 <= why["unfinished"] < 3 * 65
     assert why["value"] == smtune.json("show", "exp", 12)["value"]
     text = smtune.ok("why", "last", 3)
     assert "chosen because:  selected by name" in text

@@ -127,7 +127,7 @@ def test_why_each_trial_went_as_far(smtune, nine):
     assert smtune.json("show", "exp", "2")["rungs"] == decisions
     for number in range(1, 7):  # what was observed is no result yet
         chosen = smtune.json("why", "exp", number)
-        assert chosen["known"] + chosen["pending"] == number - 1
+        assert chosen["known"] + chosen["unfinished"] == number - 1
         assert 0 <= chosen["known"] < number
     assert "200 is among the best 2 of 6" in smtune.ok("why", "exp", "2")
     smtune.ok("fsck")
@@ -190,7 +190,7 @@ def test_what_rests_and_what_is_on_its_way(smtune, at_rest):
     assert smtune.json("trials", "exp")[0]["state"] == "paused"
     gate.touch()
     assert process.wait(60) == 0
-    assert "trial 1 continues to 3 epochs" in process.stderr.read()
+    assert "trial 1 promoted to 3 epochs" in process.stderr.read()
 
 
 def test_a_run_without_a_schedule_shows_none(smtune, nine):
@@ -274,7 +274,7 @@ def test_whatif_with_the_runs_own_schedule_changes_nothing(
     assert again["resource"] == told["resource"]
     assert again["machine_ms"] == pytest.approx(told["machine_ms"], abs=9)
     assert again["unknown"] == 0 and again["best"]["id"] == told["winner"]
-    assert again["winner"]["fate"] == "survived"
+    assert again["winner"]["fate"] == "completed"
 
 
 def test_whatif_of_attempts_that_took_no_time(smtune, nine):
@@ -294,4 +294,4 @@ def test_whatif_counts_the_first_unit_as_1(smtune, experiment):
         smtune.ok("rm", "exp")
     assert told[0]["resource"] == told[1]["resource"]
     assert told[0]["unknown"] == told[1]["unknown"] == 0
-    assert [c["winner"]["fate"] for c in told] == ["survived"] * 2
+    assert [c["winner"]["fate"] for c in told] == ["completed"] * 2

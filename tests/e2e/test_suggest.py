@@ -249,4 +249,4 @@ def test_every_method_can_be_lent(session, method):
     why = s("why", id=40)
     assert why["method"]
     if method in ("tpe", "bayesian"):
-        assert why["known"] > 25 and why["pending"] == 4 and why["step"]
+        assert why["known"] > 25 and why["unfinished"] == 4 and why["step"]

@@ -49,7 +49,7 @@ def test_it_says_what_would_have_been_saved(smtune, nine):
     assert (asha["min"], asha["max"], asha["eta"]) == (1, 9, 3)
     assert asha["resource"] == 9 + 3 * 2 + 6
     assert asha["resource_saved"] == pytest.approx(1 - 21 / 81)
-    assert asha["winner"] == {"fate": "survived", "resource": 9, "rung": 2,
+    assert asha["winner"] == {"fate": "completed", "resource": 9, "rung": 2,
                               "reason": asha["winner"]["reason"]}
     assert asha["best"] == {"id": 1, "value": 11, "resource": 9}
     assert asha["completed"] == 1 and asha["unknown"] == 0
@@ -90,7 +90,7 @@ def test_maximize_and_the_best_of_a_curve(smtune, nine):
         goal="maximize", value="best"))
     asha, run = one(smtune, "--schedule", "asha", "--eta", 3)
     assert run["winner"] == 1 and run["value"] == 72
-    assert asha["winner"]["fate"] == "survived"
+    assert asha["winner"]["fate"] == "completed"
     assert asha["best"] == {"id": 1, "value": 72, "resource": 9}
 
 
@@ -100,7 +100,7 @@ def test_it_compares_several(smtune, nine):
     assert [s["schedule"] for s in told] == [
         "asha eta 2 promotion", "asha eta 3 promotion", "asha eta 4 promotion",
         "hyperband eta 3", "median sagemaker", "median vizier"]
-    assert all(s["winner"]["fate"] == "survived" for s in told)
+    assert all(s["winner"]["fate"] == "completed" for s in told)
     assert all(s["resource"] <= 81 for s in told)
     told = smtune.json("whatif", "exp", "--eta", 5, "--rule", "vizier")
     assert [s["schedule"] for s in told["schedules"]] == [
@@ -113,7 +113,7 @@ def test_it_compares_several(smtune, nine):
         assert s["schedule"] in text
     rows = list(csv.DictReader(io.StringIO(
         smtune.ok("whatif", "exp", "-o", "csv"))))
-    assert len(rows) == 6 and rows[0]["fate"] == "survived"
+    assert len(rows) == 6 and rows[0]["fate"] == "completed"
     lines = smtune.ok("whatif", "exp", "-o", "jsonl").splitlines()
     assert json.loads(lines[1])["eta"] == 3
 

@@ -52,7 +52,7 @@ def test_status_has_a_line_for_each_step(smtune, night):
     status = smtune.json("status", night)
     assert status["state"] == "interrupted"
     assert status["step_counts"] == {
-        "total": 6, "ended": 2, "waiting": 1, "active": 0, "succeeded": 1,
+        "total": 6, "done": 2, "waiting": 1, "active": 0, "succeeded": 1,
         "failed": 0, "skipped": 1, "cached": 0, "interrupted": 3}
     steps = by_name(status["steps"])
     assert steps.keys() == set(STEPS)
@@ -79,7 +79,7 @@ def test_status_folds_copies_for_people(smtune, night):
         "1 waiting)" in lines
     shard, = [line for line in lines if line.startswith("shard ")]
     assert shard.split()[1:8] == [
-        "interrupted", "1/4", "ok,", "1", "failed,", "1", "interrupted"]
+        "interrupted", "1/4", "succeeded,", "1", "failed,", "1", "interrupted"]
 
 
 def test_status_lists_what_runs(smtune, night):
@@ -247,7 +247,7 @@ def test_why_names_the_rule_that_gave_a_retry(smtune, night):
     ("prepare", "succeeded", "its last attempt succeeded"),
     ("shard[2]", "running", "its attempt 1 is running"),
     ("shard[3]", "ready", "it can start as soon as slots are free"),
-    ("shard", "active", "1/4 ok, 1 failed, 1 run"),
+    ("shard", "active", "1/4 succeeded, 1 failed, 1 running"),
     ("tell", "skipped", "no step that it needs has failed"),
 ])
 def test_why_says_it_in_a_sentence(smtune, night, name, state, reason):
@@ -262,7 +262,7 @@ def test_why_says_it_in_a_sentence(smtune, night, name, state, reason):
      "started, and `smtune resume night` starts it"),
     ("shard[3]", "ready",
      "the engine crashed; `smtune resume night` continues it"),
-    ("shard", "interrupted", "1/4 ok, 1 failed, 1 interrupted"),
+    ("shard", "interrupted", "1/4 succeeded, 1 failed, 1 interrupted"),
     ("tell", "skipped", "no step that it needs has failed"),
 ])
 def test_why_says_what_becomes_of_it_without_an_engine(smtune, night, name,
@@ -394,7 +394,7 @@ EVERY_COMMAND = [
     (["pause", "RUN"], 0, "no engine"),
     (["show", "RUN"], 0, "'train' failed"),
     (["show", "RUN", "late"], 0, "'train' failed"),
-    (["status", "RUN"], 0, "1/2 ok, 1 failed"),
+    (["status", "RUN"], 0, "1/2 succeeded, 1 failed"),
     (["status", "RUN", "-o", "csv"], 0, "wf"),
     (["stop", "RUN"], 0, ""),
     (["top", "RUN"], 0, "wf train failed"),

@@ -62,7 +62,7 @@ const char *step_list_state(const struct step_list *list,
 static void count_line(const struct step_line *line, struct step_counts *counts)
 {
     counts->all++;
-    counts->ended += line->state != FLOW_WAITING && line->state != FLOW_ACTIVE;
+    counts->done += line->state != FLOW_WAITING && line->state != FLOW_ACTIVE;
     counts->of[line->state]++;
     counts->cached += step_line_is_cached(line);
 }
@@ -127,7 +127,7 @@ static void add_cached(int64_t count, struct buf *out)
         buf_printf(out, " (%" PRId64 " cached)", count);
 }
 
-/* "1 failed, 2 run" */
+/* "1 failed, 2 running" */
 static void print_parts(const struct part *parts, size_t count, const char *gap,
                         struct buf *out)
 {
@@ -144,12 +144,12 @@ static void print_copies(const struct step_line *line, struct buf *out)
 {
     const struct step_jobs *jobs = &line->jobs;
     const struct part parts[] = {{"failed", jobs->failed, 0},
-                                 {"run", jobs->running, 0},
+                                 {"running", jobs->running, 0},
                                  {"interrupted", jobs->interrupted, 0},
                                  {"skipped", jobs->skipped, 0},
                                  {"cancelled", jobs->cancelled, 0}};
 
-    buf_printf(out, "%" PRId64 "/%" PRId64 " ok", jobs->succeeded,
+    buf_printf(out, "%" PRId64 "/%" PRId64 " succeeded", jobs->succeeded,
                line->copies);
     add_cached(jobs->cached, out);
     print_parts(parts, ARRAY_LEN(parts), ", ", out);

@@ -54,7 +54,7 @@ void step_list_set_graph(struct step_list *list, const struct graph *graph);
 
 /* How many steps there are in each state, hidden ones left out. */
 struct step_counts {
-    int64_t all, ended;
+    int64_t all, done;
     int64_t of[FLOW_SKIPPED + 1]; /* by enum flow_state */
     int64_t cached;          /* of those that succeeded: all their copies are */
     const char *interrupted; /* the list's */

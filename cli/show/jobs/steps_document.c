@@ -15,7 +15,7 @@
 
 /* ---- how many ---- */
 
-/* For people in a line: "3 of 12 steps are over (2 active, 7 waiting)". */
+/* For people in a line: "3 of 12 finished (2 active, 7 waiting)". */
 static int add_progress(struct document *document,
                         const struct step_counts *counts, struct err *err)
 {
@@ -25,7 +25,7 @@ static int add_progress(struct document *document,
     struct value cell;
     int status;
 
-    buf_printf(&text, "%" PRId64 " of %" PRId64 " finished", counts->ended,
+    buf_printf(&text, "%" PRId64 " of %" PRId64 " finished", counts->done,
                counts->all);
     if (counts->all > 0)
         buf_add_string(&text, " (");
@@ -43,7 +43,7 @@ static int add_counts(struct document *document,
 {
     static const struct table_column columns[] = {
         {"total", NULL, COLUMN_NUMBER, NULL},
-        {"ended", NULL, COLUMN_NUMBER, NULL},
+        {"done", NULL, COLUMN_NUMBER, NULL},
         {"waiting", NULL, COLUMN_NUMBER, NULL},
         {"active", NULL, COLUMN_NUMBER, NULL},
         {"succeeded", NULL, COLUMN_NUMBER, NULL},
@@ -58,7 +58,7 @@ static int add_counts(struct document *document,
     return document_fields(document, "step_counts", columns,
                            (const struct value[ARRAY_LEN(columns)]){
                                value_int(counts->all),
-                               value_int(counts->ended),
+                               value_int(counts->done),
                                value_int(counts->of[FLOW_WAITING]),
                                value_int(is_interrupted ? 0 : active),
                                value_int(counts->of[FLOW_SUCCEEDED]),

@@ -72,10 +72,11 @@ export interface TrialCounts {
   failed: number;
   running: number;
   interrupted: number; // by the record running, in a run that lacks its engine
-  pending: number;
+  pending: number; // ready or waiting
   paused: number;
   stopped: number;
-  other: number;
+  skipped: number;
+  cancelled: number;
   nonfinite: number; // ended well with nan or an infinity for a value
   cached: number; // of those that succeeded: cache hits
 }

@@ -12,7 +12,7 @@ const observed = (number: number, rung: number, resource: number, others: Partia
 const counts = (observations: readonly Observation[]) =>
   rungsOf(planned, observations).rungs.map(({ resource, reached, promoted }) => [resource, reached, promoted]);
 
-test("who goes on without a pause is promoted, as is who went on after one", () => {
+test("a trial that continues is promoted, with a pause and without one", () => {
   const stopping = [observed(1, 0, 1, {}), observed(2, 0, 1, { decision: "stop" }), observed(1, 1, 3, {})];
   assert.deepEqual(counts(stopping), [[1, 2, 1], [3, 1, 1], [9, 0, 0]]);
   const pausing = [

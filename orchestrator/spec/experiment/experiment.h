@@ -69,7 +69,7 @@ struct schedule {
 /* X(symbol, word): what a run can tell others of. */
 #define NOTIFY_EVENTS(X)                                                       \
     X(NOTIFY_STARTED, "started")                                               \
-    X(NOTIFY_FINISHED, "finished")                                             \
+    X(NOTIFY_SUCCEEDED, "succeeded")                                           \
     X(NOTIFY_FAILED, "failed")                                                 \
     X(NOTIFY_STOPPED, "stopped")                                               \
     X(NOTIFY_BEST, "best")                                                     \

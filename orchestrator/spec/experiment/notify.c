@@ -36,13 +36,13 @@ const struct schema_key experiment_receiver_keys[] = {
         .type = SCHEMA_LIST,
         .element = &event_element,
         .doc = "The events to send. started: an engine has started the "
-               "run; finished: its budget is used up or its target "
+               "run; succeeded: its budget is used up or its target "
                "reached; failed: it could not continue, or no trial "
                "succeeded; stopped: by its user; best: a new best trial; "
                "trial_failed: a trial failed with all its retries; test: "
                "from smtune notify --test, always sent.",
-        .fallback = "[finished, failed]",
-        .example = "[finished, failed, best]",
+        .fallback = "[succeeded, failed]",
+        .example = "[succeeded, failed, best]",
     },
     {
         .name = "secret_env",
@@ -94,7 +94,7 @@ static uint32_t read_events(const struct conf_node *list)
     uint32_t events = 0;
 
     if (list == NULL || list->type != CONF_LIST)
-        return 1u << NOTIFY_FINISHED | 1u << NOTIFY_FAILED;
+        return 1u << NOTIFY_SUCCEEDED | 1u << NOTIFY_FAILED;
     for (size_t i = 0; i < list->count; i++) {
         for (int event = 0; event < NOTIFY_EVENT_COUNT; event++)
             if (list->items[i]->type == CONF_TEXT &&

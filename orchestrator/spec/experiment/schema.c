@@ -547,7 +547,7 @@ const struct schema_key experiment_schema[] = {
                "each event. It is repeated until the receiver accepts it.",
         .fallback = "nobody",
         .example = "[{url: \"https://hooks.example.org/T0/B0\", events: "
-                   "[finished, failed]}]",
+                   "[succeeded, failed]}]",
     },
     {.name = NULL},
 };

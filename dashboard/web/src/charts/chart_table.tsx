@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A chart's numbers, as a table in pages.
 import { useState } from "preact/hooks";
+import { formatCount, formatMany } from "../shell/format";
 import type { Cell, DataTable } from "./save";
 import { valueText } from "./scales";
 
@@ -31,7 +32,7 @@ export function ChartTable(props: { title: string; table: DataTable }) {
       <div class="chart-table-scroll" role="region" tabIndex={0} aria-label={`Numbers: ${title}`}>
         <table>
           <caption>
-            {title}: {table.rows.toLocaleString()} {table.rows === 1 ? "row" : "rows"}
+            {title}: {formatMany(table.rows, "row")}
           </caption>
           <thead>
             <tr>
@@ -63,7 +64,7 @@ export function ChartTable(props: { title: string; table: DataTable }) {
           {to("First", 0)}
           {to("Previous", page - 1)}
           <span>
-            page {(page + 1).toLocaleString()} of {pages.toLocaleString()}
+            page {formatCount(page + 1)} of {formatCount(pages)}
           </span>
           {to("Next", page + 1)}
           {to("Last", pages - 1)}

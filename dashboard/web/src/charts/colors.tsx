@@ -7,7 +7,7 @@ import { Choose, useHeldText } from "./controls";
 import type { Choice } from "./controls";
 import { Legend } from "./legend";
 import { columnTitle, isBetterAsLog, valuesOf } from "./rows";
-import { extent, makeScale, valueText } from "./scales";
+import { extent, makeScale, scaleNote, valueText } from "./scales";
 import { useTheme } from "./theme";
 import type { Theme } from "./theme";
 
@@ -59,7 +59,7 @@ function byNumbers(table: Table, column: Column, theme: Theme) {
     <p class="chart-ramp">
       <span>
         {columnTitle(column.name)}
-        {kind === "log" ? " (log)" : ""}
+        {scaleNote({ kind })}
       </span>
       <span>{Number.isNaN(min) ? "" : text(min)}</span>
       <svg

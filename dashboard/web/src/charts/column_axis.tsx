@@ -6,7 +6,7 @@ import type { RunModel } from "../types";
 import { useLog } from "./controls";
 import { columnTitle, finiteValues, isBetterAsLog, missingNotes, valuesOf } from "./rows";
 import type { RowValue } from "./rows";
-import { extent, makeScale, scaleOfColumn } from "./scales";
+import { extent, makeScale, scaleNote, scaleOfColumn } from "./scales";
 import type { Scale } from "./scales";
 
 export interface ColumnAxis {
@@ -56,14 +56,12 @@ export function useColumnAxis(
       }),
     [table, mask, of, isLog],
   );
-  const kind = scale.kind.replace("_", " ");
-  const isPlain = scale.kind === "linear" || scale.kind === "category" || scale.kind === "time";
   return {
     column: column.name,
     of,
     values,
     scale,
-    label: `${columnTitle(column.name)}${isPlain ? "" : ` (${kind})`}`,
+    label: columnTitle(column.name) + scaleNote(scale),
     notes,
     control: mayBeLog ? log.control(switchText, isLog) : null,
   };

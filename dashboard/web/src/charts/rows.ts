@@ -2,6 +2,7 @@
 // What charts ask of a run's table, and how they say it.
 import { cellText } from "../data/columns";
 import { medianOf } from "../data/median";
+import { formatCount, formatMany as counted } from "../shell/format";
 import type { Column, Objective, RunModel, Table } from "../types";
 import { extent, valueText } from "./scales";
 
@@ -42,8 +43,7 @@ export function makeCounts(table: Table): (row: number) => boolean {
 
 // ---- sentences ----
 
-export const counted = (count: number, one: string, many = `${one}s`) =>
-  `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+export { formatMany as counted } from "../shell/format";
 
 // "1,000 trials", or "250 of 1,000 trials (filtered)".
 export function selectedText(run: RunModel): string {
@@ -51,7 +51,7 @@ export function selectedText(run: RunModel): string {
   const { count } = run.selection.value;
   if (count === rows) return counted(rows, "trial");
   const left = run.filters.value.size > 0 ? " (filtered)" : "";
-  return `${count.toLocaleString("en")} of ${counted(rows, "trial")}${left}`;
+  return `${formatCount(count)} of ${counted(rows, "trial")}${left}`;
 }
 
 // "300 failed, 12 running": of some rows.
@@ -63,7 +63,7 @@ export function statesText(table: Table, rows: Iterable<number>): string {
   }
   return [...counts]
     .sort(([, a], [, b]) => b - a)
-    .map(([state, count]) => `${count.toLocaleString("en")} ${state}`)
+    .map(([state, count]) => `${formatCount(count)} ${state}`)
     .join(", ");
 }
 

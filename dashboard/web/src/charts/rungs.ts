@@ -2,6 +2,7 @@
 // The rungs of a run's schedule: where trials were stopped or promoted.
 import { useEffect, useState } from "preact/hooks";
 import { getJson } from "../api";
+import { formatCount } from "../shell/format";
 import type { RunModel } from "../types";
 import type { Area } from "./axes";
 import { dotStyle, paintDots } from "./dots";
@@ -62,7 +63,7 @@ export function useRungs(run: RunModel): Rungs {
 }
 
 export const promotedText = ({ reached, promoted }: Rung) =>
-  `${promoted.toLocaleString("en")} of ${reached.toLocaleString("en")} promoted`;
+  `${formatCount(promoted)} of ${formatCount(reached)} promoted`;
 
 export function paintRungs(
   painter: Painter,

@@ -231,6 +231,10 @@ export function makeCategories(words: readonly string[], numbers?: readonly numb
   };
 }
 
+// What is said of it behind a name: " (log)", and nothing of one that is plain.
+export const scaleNote = ({ kind }: Pick<Scale, "kind">) =>
+  ["linear", "category", "time"].includes(kind) ? "" : ` (${kind.replace("_", " ")})`;
+
 // The part of a scale between two places on it.
 export function zoomed(scale: Scale, fromUnit: number, toUnit: number): Scale {
   if (scale.kind === "category") return scale;

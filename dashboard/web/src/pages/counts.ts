@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a run's table says at a glance.
+import { countedStates } from "../shell/states";
 import type { Table, TrialCounts } from "../types";
 
-const keys: Record<string, keyof TrialCounts> = {
+// Of states that are counted under the word of another, or of several.
+const groups: Record<string, string> = {
   waiting: "pending",
   ready: "pending",
-  running: "running",
-  interrupted: "interrupted",
   unknown: "interrupted",
-  paused: "paused",
-  succeeded: "succeeded",
-  nonfinite: "nonfinite",
-  failed: "failed",
-  stopped: "stopped",
 };
 
 // Of those that succeeded: cache hits.
@@ -30,10 +25,7 @@ export function countStates(table: Table, mask?: Uint8Array): TrialCounts {
   const byWord = new Uint32Array(256);
   for (let row = 0; row < table.rows; row++)
     if (state !== undefined && mask?.[row] !== 0) byWord[state.data[row]]++;
-  const counts: TrialCounts = {
-    all: table.rows, succeeded: 0, failed: 0, running: 0, interrupted: 0, pending: 0, paused: 0, stopped: 0,
-    other: 0, nonfinite: 0, cached: countCached(table, mask),
-  };
-  state?.words.forEach((word, index) => (counts[keys[word] ?? "other"] += byWord[index]));
-  return counts;
+  const counts: Record<string, number> = Object.fromEntries(countedStates.map((word) => [word, 0]));
+  state?.words.forEach((word, index) => (counts[groups[word] ?? word] += byWord[index]));
+  return { ...(counts as Record<(typeof countedStates)[number], number>), all: table.rows, cached: countCached(table, mask) };
 }

@@ -10,8 +10,8 @@ const DAY_MS = 24 * HOUR_MS;
 export const formatCount = (count: number) => count.toLocaleString("en-US");
 
 // "1 trial", "1,203 trials"
-export const formatMany = (count: number, thing: string) =>
-  `${formatCount(count)} ${thing}${count === 1 ? "" : "s"}`;
+export const formatMany = (count: number, one: string, many = `${one}s`) =>
+  `${formatCount(count)} ${count === 1 ? one : many}`;
 
 // A unit of "epochs" behind an amount: "epoch" behind 1, as base/units.c has it.
 export function unitOf(plural: string, amount: number): string {

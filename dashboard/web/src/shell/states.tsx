@@ -2,6 +2,7 @@
 // States of runs, trials, jobs and steps: a colour, a sign and a word each, so
 // that the colour alone never says it.
 import type { TrialCounts } from "../types";
+import { formatCount } from "./format";
 
 // The word of a class in css/controls.css, a path in a square of 12.
 const signs = {
@@ -17,23 +18,16 @@ const signs = {
 
 export type Look = keyof typeof signs;
 
+// Of states without signs of their own; any other looks as one that waits.
 const looks: Record<string, Look> = {
-  succeeded: "succeeded",
-  failed: "failed",
-  running: "running",
-  ready: "waiting",
-  waiting: "waiting",
-  pending: "waiting",
-  paused: "paused",
-  stopped: "stopped",
+  active: "running",
   nonfinite: "stopped",
-  skipped: "skipped",
   cancelled: "skipped",
-  interrupted: "interrupted",
   unknown: "interrupted",
 };
 
-export const lookOf = (state: string): Look => looks[state] ?? "waiting";
+export const lookOf = (state: string): Look =>
+  looks[state] ?? (state in signs ? (state as Look) : "waiting");
 
 const solid = new Set<Look>(["running", "stopped", "interrupted"]);
 
@@ -64,37 +58,31 @@ export function StateBadge({ state }: { state: string }) {
 
 // ---- counts ----
 
-// In the order of the bar; what of them is said in words.
-const parts: readonly [keyof TrialCounts, string, string][] = [
-  ["succeeded", "succeeded", "succeeded"],
-  ["stopped", "stopped", "stopped early"],
-  ["nonfinite", "nonfinite", "nonfinite"],
-  ["failed", "failed", "failed"],
-  ["running", "running", "running"],
-  ["interrupted", "interrupted", "interrupted"],
-  ["paused", "paused", "paused"],
-  ["pending", "waiting", "waiting"],
-  ["other", "skipped", "skipped or cancelled"],
-];
+// Their words, as everywhere else (docs/glossary.md), in the order of the bar.
+export const countedStates = [
+  "succeeded", "stopped", "nonfinite", "failed", "running", "interrupted", "paused", "pending",
+  "skipped", "cancelled",
+] as const;
+type Counted = (typeof countedStates)[number];
 
-const present = (counts: TrialCounts) => parts.filter(([key]) => counts[key] > 0);
+const present = (counts: TrialCounts) => countedStates.filter((state) => counts[state] > 0);
 
 // "12 succeeded (3 cached)"
-const countText = (counts: TrialCounts, key: keyof TrialCounts, words: string) =>
-  `${counts[key].toLocaleString("en-US")} ${words}${
-    key === "succeeded" && counts.cached > 0 ? ` (${counts.cached.toLocaleString("en-US")} cached)` : ""}`;
+const countText = (counts: TrialCounts, state: Counted) =>
+  `${formatCount(counts[state])} ${state}${
+    state === "succeeded" && counts.cached > 0 ? ` (${formatCount(counts.cached)} cached)` : ""}`;
 
 export const countsText = (counts: TrialCounts) =>
   present(counts)
-    .map(([key, , words]) => countText(counts, key, words))
+    .map((state) => countText(counts, state))
     .join(", ") || "none yet";
 
 // toCome: how many more there can be; they leave room in the bar.
 export function CountsBar({ counts, toCome = 0 }: { counts: TrialCounts; toCome?: number }) {
   return (
     <div class="counts-bar" role="img" aria-label={countsText(counts)}>
-      {present(counts).map(([key, state]) => (
-        <span key={key} class={`state-${lookOf(state)}`} style={{ flexGrow: counts[key] }} />
+      {present(counts).map((state) => (
+        <span key={state} class={`state-${lookOf(state)}`} style={{ flexGrow: counts[state] }} />
       ))}
       {toCome > 0 && <i style={{ flexGrow: toCome }} />}
     </div>
@@ -104,13 +92,13 @@ export function CountsBar({ counts, toCome = 0 }: { counts: TrialCounts; toCome?
 export function CountsWords({ counts, toCome = 0 }: { counts: TrialCounts; toCome?: number }) {
   return (
     <div class="counts-words">
-      {present(counts).map(([key, state, words]) => (
-        <span key={key}>
+      {present(counts).map((state) => (
+        <span key={state}>
           <Sign state={state} />
-          {countText(counts, key, words)}
+          {countText(counts, state)}
         </span>
       ))}
-      {toCome > 0 && <span>of at most {(counts.all + toCome).toLocaleString("en-US")}</span>}
+      {toCome > 0 && <span>of at most {formatCount(counts.all + toCome)}</span>}
     </div>
   );
 }

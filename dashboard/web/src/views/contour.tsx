@@ -14,7 +14,7 @@ import { Panels } from "../charts/panels";
 import {
   counted, finiteValues, isBetterAsLog, missingNotes, rowText, selectedText, valueName, valuesOf,
 } from "../charts/rows";
-import { makeScale, scaleOfColumn, valueText } from "../charts/scales";
+import { makeScale, scaleNote, scaleOfColumn, valueText } from "../charts/scales";
 import type { Scale } from "../charts/scales";
 import { Shades } from "../charts/shades_legend";
 import { shades } from "../charts/shades";
@@ -105,13 +105,11 @@ function makePlot(table: Table, pair: Pair, x: Scale, y: Scale, options: PlotOpt
   };
   const colors = { palette: [theme.ink], of: () => 0 };
   const names = [valueName(surface.objective), columnX, columnY];
-  const label = (param: SpaceParam, scale: Scale) =>
-    `${param.name}${["linear", "category"].includes(scale.kind) ? "" : ` (${scale.kind.replace("_", " ")})`}`;
   const panel: PanelSpec = {
     id: `${columnX} ${columnY}`,
     title: options.title,
-    x: { scale: x, label: label(pair.x, x) },
-    y: { scale: y, label: label(pair.y, y) },
+    x: { scale: x, label: pair.x.name + scaleNote(x) },
+    y: { scale: y, label: pair.y.name + scaleNote(y) },
     paint: (painter, area) => {
       paintField(painter, field, area, look);
       if (hasCloud) paintCloud(painter, cloud, area, { mask, colors, theme });

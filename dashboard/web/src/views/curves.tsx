@@ -14,12 +14,13 @@ import type { Ended, Rung } from "../charts/rung_counts";
 import { paintEnded, paintRungs, promotedText, useRungs } from "../charts/rungs";
 import { counted, isBetterAsLog, numberOf, selectedText, wordOf } from "../charts/rows";
 import type { DataTable } from "../charts/save";
-import { extent, makeScale, valueText } from "../charts/scales";
+import { extent, makeScale, scaleNote, valueText } from "../charts/scales";
 import { isDense, paintDense, strandLine, strandLines } from "../charts/strands";
 import { useTheme } from "../charts/theme";
 import { useCurves } from "../charts/use_curves";
 import type { Reading } from "../charts/use_curves";
 import { rowOf } from "../data/columns";
+import { formatCount } from "../shell/format";
 import type { RunModel, Table, ViewProps } from "../types";
 
 const HEIGHT_PX = 460;
@@ -98,7 +99,7 @@ function Progress({ reading }: { reading: Reading }) {
   const { readTrials, allTrials, isReading, isFull, store, readMore } = reading;
   if (!isReading && !isFull) return null;
   const text =
-    `${readTrials.toLocaleString("en")} of ${counted(allTrials, "trial")} read, ` +
+    `${formatCount(readTrials)} of ${counted(allTrials, "trial")} read, ` +
     `${counted(store.points, "point")}`;
   return (
     <span class="chart-progress" role="status">
@@ -196,8 +197,8 @@ function CurvesChart(props: {
     return [
       {
         id: "curves",
-        x: { scale: zoom.x, label: zoom.x.kind === "log" ? `${unit} (log)` : unit },
-        y: { scale: zoom.y, label: zoom.y.kind === "log" ? `${metric} (log)` : metric },
+        x: { scale: zoom.x, label: unit + scaleNote(zoom.x) },
+        y: { scale: zoom.y, label: metric + scaleNote(zoom.y) },
         lines: sparse.flatMap(({ strands, look }) => strandLines(strands, look)),
         paint: (painter, area) => {
           for (const { strands, look } of dense) paintDense(painter, area, strands, look);

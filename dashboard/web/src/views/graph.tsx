@@ -8,7 +8,7 @@ import { ChartFrame, useWidth } from "../charts/frame";
 import type { ChartPoints, CursorKey, DataTable } from "../charts/frame";
 import { useGraph } from "../charts/graph/document";
 import type { Graph } from "../charts/graph/document";
-import { isPlaced, lookOfNode, noteOf, paintGraph } from "../charts/graph/paint";
+import { isPlaced, noteOf, paintGraph } from "../charts/graph/paint";
 import type { Camera, GraphLook } from "../charts/graph/paint";
 import { unfolded } from "../charts/graph/unfold";
 import { counted } from "../charts/rows";
@@ -56,12 +56,10 @@ function zoomedCamera(camera: Camera, by: number, x: number, y: number): Camera 
 function summaryOf(graph: Graph): string {
   if (graph.problem !== null) return graph.problem;
   const counts = new Map<string, string[]>();
-  for (const node of graph.nodes) {
-    const state = lookOfNode(node);
-    counts.set(state, [...(counts.get(state) ?? []), node.name]);
-  }
+  for (const { state, name } of graph.nodes)
+    counts.set(state, [...(counts.get(state) ?? []), name]);
   const parts = [...counts].map(([state, names]) =>
-    `${names.length} ${state}${state === "running" || state === "failed" ? ` (${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : ""})` : ""}`);
+    `${names.length} ${state}${["active", "running", "failed"].includes(state) ? ` (${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : ""})` : ""}`);
   return `${counted(graph.nodes.length, "step")}, ${counted(graph.edges.length, "dependency", "dependencies")}: ${parts.join(", ")}.`;
 }
 
@@ -76,7 +74,7 @@ function tableOf(graph: Graph): DataTable {
     cell: (row, column) => {
       const node = graph.nodes[row];
       return [
-        node.name, lookOfNode(node), node.copies, ...states.map((state) => node.jobs[state] ?? 0), node.cached ?? 0,
+        node.name, node.state, node.copies, ...states.map((state) => node.jobs[state] ?? 0), node.cached ?? 0,
         time(node.began_ms), time(node.ended_ms), needs(row),
       ][column];
     },
@@ -131,7 +129,7 @@ function makePoints(run: RunModel, look: GraphLook, width: number): ChartPoints 
     count: graph.nodes.length,
     text: (index) => {
       const node = graph.nodes[index];
-      return [node.name, lookOfNode(node), noteOf(node, nowMs), node.detail ?? ""]
+      return [node.name, node.state, noteOf(node, nowMs), node.detail ?? ""]
         .filter((line, i, all) => line !== "" && all.indexOf(line) === i).join("\n");
     },
     place: (index) => (isSeen(place(index)) ? place(index) : null),

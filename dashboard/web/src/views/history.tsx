@@ -201,8 +201,8 @@ function legendOf(
   is: { isFiltered: boolean; hasOthers: boolean; hasFailed: boolean; hasStopped: boolean; hasNan: boolean },
 ): LegendItem[] {
   const items: [boolean, LegendItem][] = [
-    [true, { sign: "dot", color: theme.accent, text: "completed" }],
-    [is.hasOthers, { sign: "dot", color: theme.stopped, text: "failed, stopped early or infeasible" }],
+    [true, { sign: "dot", color: theme.accent, text: "succeeded" }],
+    [is.hasOthers, { sign: "dot", color: theme.stopped, text: "failed, stopped or infeasible" }],
     [true, { sign: "line", color: theme.best, text: "best so far" }],
     [is.hasFailed, { sign: "cross", color: theme.failed, text: "failed, no value" }],
     [is.hasNan, { sign: "cross", color: theme.stopped, text: "nan" }],

@@ -24,6 +24,7 @@ import { Shades } from "../charts/shades_legend";
 import { bytesOf, useTheme } from "../charts/theme";
 import "../charts/parallel/parallel.css";
 import { withFilter } from "../model/selection";
+import { formatCount } from "../shell/format";
 import type { RunModel, Table, ViewProps } from "../types";
 import { heldText } from "../url";
 
@@ -81,7 +82,7 @@ function summaryOf(run: RunModel, table: Table, count: number, placed: readonly 
     return filter === undefined ? [] : [`${axis.label} ${filterText(filter)}`];
   });
   return (
-    `${count.toLocaleString()} of ${table.rows.toLocaleString()} trials over ` +
+    `${formatCount(count)} of ${formatCount(table.rows)} trials over ` +
     `${placed.length} axes${by}.` + (brushes.length > 0 ? ` Selected: ${brushes.join("; ")}.` : "")
   );
 }
@@ -96,7 +97,7 @@ function notesOf(run: RunModel, table: Table, mask: Uint8Array, count: number): 
   return [
     ...(unknown > 0 ? [`${counted(unknown, "trial")} without a finite ${objective.metric} (grey)`] : []),
     ...(count > EXACT_MAX
-      ? [`all trials are drawn as densities, and as lines up to ${EXACT_MAX.toLocaleString()}`] : []),
+      ? [`all trials are drawn as densities, and as lines up to ${formatCount(EXACT_MAX)}`] : []),
   ];
 }
 
@@ -308,7 +309,7 @@ function Axes({ run, placed, axes }: { run: RunModel; placed: Placed[]; axes: re
       brush.apply(axis, stepped(axis, brush.spanFor(axis), by, end));
     } else return false;
     const { count } = run.selection.value;
-    said.value = `${axis.label} ${selectedText(axis) || "no brush"}: ${count.toLocaleString()} trials`;
+    said.value = `${axis.label} ${selectedText(axis) || "no brush"}: ${counted(count, "trial")}`;
     return true;
   };
   const width = widthOf(placed, 0);

@@ -9,7 +9,7 @@ import { lineOf } from "../charts/lines";
 import { useMachine } from "../charts/resources/machine";
 import type { Gpu, Nodes, Sample, Watched } from "../charts/resources/machine";
 import { counted, isBetterAsLog, median } from "../charts/rows";
-import { makeScale } from "../charts/scales";
+import { makeScale, scaleNote } from "../charts/scales";
 import type { Painter } from "../charts/svg";
 import { useTheme } from "../charts/theme";
 import type { Theme } from "../charts/theme";
@@ -198,7 +198,7 @@ function histogramPanel(values: Float64Array, measure: Measure, theme: Theme): P
   return {
     id: measure.id,
     title: `${measure.title}: median ${measure.text(median(values))}`,
-    x: { scale: x, label: `${unit}${isLog ? " (log)" : ""}` },
+    x: { scale: x, label: unit + scaleNote(x) },
     y: { scale: makeScale("linear", 0, most, true), label: "attempts" },
     paint: (painter: Painter, area) => {
       painter.fillStyle = theme.accent;

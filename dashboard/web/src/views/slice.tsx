@@ -20,7 +20,7 @@ import {
   valueName,
   valuesOf,
 } from "../charts/rows";
-import { padded, scaleOfColumn } from "../charts/scales";
+import { padded, scaleNote, scaleOfColumn } from "../charts/scales";
 import type { Scale } from "../charts/scales";
 import { rowsTable } from "../charts/tables";
 import { useTheme } from "../charts/theme";
@@ -58,9 +58,6 @@ function cloudOf(table: Table, x: Side, y: Side, jitter: number): Cloud {
   return cloud;
 }
 
-const scaleNote = ({ kind }: Scale) =>
-  kind === "linear" || kind === "category" ? "" : ` (${kind.replace("_", " ")})`;
-
 export function SliceView({ run }: ViewProps) {
   const theme = useTheme();
   const table = run.table.value;
@@ -89,7 +86,7 @@ export function SliceView({ run }: ViewProps) {
         const names = [column.name, valueName(objective), colorName];
         return {
           id: param.name,
-          x: { scale: x, label: `${param.name}${scaleNote(x)}` },
+          x: { scale: x, label: param.name + scaleNote(x) },
           y: { scale: y, label: up.label },
           paint: (painter, area) => paintCloud(painter, cloud, area, { mask, colors, theme }),
           paintMarked: (painter, area, marked) =>

@@ -27,7 +27,7 @@ import { useWheel, wheelZoom } from "../charts/wheel";
 import { rowOf } from "../data/columns";
 import { withFilter } from "../model/selection";
 import { nowMs as clock } from "../shell/clock";
-import { formatDuration } from "../shell/format";
+import { formatCount, formatDuration } from "../shell/format";
 import { colour } from "../shell/theme";
 import type { RunModel, Table, ViewProps } from "../types";
 import { heldNumbers } from "../url";
@@ -150,7 +150,7 @@ function causesText(bars: Bars): string {
   }
   return [...counts]
     .sort(([, a], [, b]) => b - a)
-    .map(([word, count]) => `${count.toLocaleString("en")} ${word}`)
+    .map(([word, count]) => `${formatCount(count)} ${word}`)
     .join(", ");
 }
 
@@ -335,8 +335,8 @@ function ZoomButtons({ window, lanes }: { window: Window; lanes: number }) {
 
 const states: readonly (BarLook | "waiting")[] = [...looks, "waiting"];
 const legendTexts: Record<BarLook | "waiting", string> = {
-  succeeded: "✓ succeeded", failed: "✗ failed", stopped: "■ stopped",
-  interrupted: "↯ interrupted", running: "▶ running", waiting: "waited",
+  succeeded: "✓ succeeded", failed: "✗ failed", stopped: "■ cancelled",
+  interrupted: "↯ lost or interrupted", running: "▶ running", waiting: "waited",
 };
 
 export function TimelineView({ run }: ViewProps) {

@@ -70,7 +70,7 @@ export interface WhyTrial {
   incumbent: number | null;
   incumbent_value: number | null;
   known: number | null;
-  pending: number | null;
+  unfinished: number | null;
   same_as: number | null;
   parent: number | null;
   note: string | null;

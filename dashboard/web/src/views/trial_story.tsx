@@ -207,6 +207,7 @@ const decisions: Record<string, string> = {
   continue: "continued",
   stop: "stopped",
   pause: "paused",
+  promote: "promoted",
 };
 
 export function Rungs({ rungs, resource }: { rungs: readonly RungReached[]; resource: string }) {
@@ -264,7 +265,7 @@ export function whyWords(why: WhyTrial): string[] {
   if (why.known !== null)
     words.push(
       `Based on ${formatMany(why.known, "result")}${
-        why.pending ? `, with ${why.pending} pending` : ""
+        why.unfinished ? `, with ${formatMany(why.unfinished, "unfinished trial")}` : ""
       }.`,
     );
   if (why.note !== null) words.push(`${why.note[0].toUpperCase()}${why.note.slice(1)}.`);

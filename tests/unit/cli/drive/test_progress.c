@@ -122,7 +122,7 @@ static void test_progress__says_what_a_schedule_decides(void **state)
         finish(&shown, &now),
         "trial 12 paused at 3 epochs  val_error=0.1234  3.2 s  "
         "lr=0.012 width=128  (best 0.118, trial 7; 12/24)\n"
-        "trial 12 continues to 9 epochs  val_error=0.1234  "
+        "trial 12 promoted to 9 epochs  val_error=0.1234  "
         "lr=0.012 width=128  (best 0.118, trial 7; 12/24)\n"
         "trial 12 stopped at 9 epochs  val_error=0.1234  3.2 s  "
         "lr=0.012 width=128  0.1234 is not among the best 2 of 6 at 9  "

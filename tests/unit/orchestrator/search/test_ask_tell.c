@@ -295,7 +295,7 @@ static void test_why__says_what_the_search_does(void **state)
                                "{'id':2,'params':{'x':1}}]}"},
         {"{'op':'why','id':1}",
          "{'id':1,'method':'enqueue','method_reason':'selected by name',"
-         "'step':'enqueued in the file','known':0,'pending':0}"},
+         "'step':'enqueued in the file','known':0,'unfinished':0}"},
         {"{'op':'why','id':2}", "{'id':2,'method':'grid',"
                                 "'method_reason':'selected by name'}"},
         {"{'op':'why','id':3}",

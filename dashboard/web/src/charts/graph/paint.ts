@@ -2,7 +2,6 @@
 // Draws a graph of steps: their states by colour and sign, matrices as one box.
 import { formatDuration } from "../../shell/format";
 import { lookOf } from "../../shell/states";
-import type { Look } from "../../shell/states";
 import { colour } from "../../shell/theme";
 import { fitted } from "../axes";
 import type { Painter } from "../svg";
@@ -33,9 +32,6 @@ const signs: Record<string, string> = {
   succeeded: "✓", failed: "✗", running: "▶", waiting: "◷", paused: "Ⅱ", stopped: "■",
   skipped: "»", interrupted: "↯", pending: "·", cancelled: "⊘",
 };
-
-export const lookOfNode = ({ state }: GraphNode): Look =>
-  state === "active" ? "running" : lookOf(state);
 
 export const isPlaced = (node: GraphNode) => node.x !== undefined;
 
@@ -85,7 +81,7 @@ function paintProgress(painter: Painter, node: GraphNode, x: number, y: number, 
 
 function paintNode(painter: Painter, look: GraphLook, node: GraphNode): void {
   const { x = 0, y = 0, width = 0, height = 0 } = node;
-  const state = lookOfNode(node);
+  const state = lookOf(node.state);
   const ink = colour(`state-${state}`);
   painter.fillStyle = look.theme.surface;
   painter.fillRect(x, y, width, height);

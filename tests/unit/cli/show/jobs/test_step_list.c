@@ -164,7 +164,7 @@ static void test_step_list__counts_steps_by_state(void **state)
     fixture.list.lines[B].state = FLOW_ACTIVE;
     step_list_count(&fixture.list, &counts);
     assert_int_equal(counts.all, COUNT - 1);
-    assert_int_equal(counts.ended, 2);
+    assert_int_equal(counts.done, 2);
     assert_int_equal(counts.of[FLOW_SUCCEEDED], 1);
     assert_int_equal(counts.of[FLOW_WAITING], 2);
     assert_int_equal(counts.cached, 1);
@@ -185,18 +185,18 @@ static const struct {
     {{.copies = 1, .jobs = {.running = 1}}, ""},
     {{.is_many = true}, ""},
     {{.is_many = true, .copies = 20, .jobs = {17, 1, 2, 0, 0, 0}},
-     "17/20 ok, 1 failed, 2 run"},
-    {{.is_many = true, .copies = 4, .jobs = {.pending = 4}}, "0/4 ok"},
+     "17/20 succeeded, 1 failed, 2 running"},
+    {{.is_many = true, .copies = 4, .jobs = {.pending = 4}}, "0/4 succeeded"},
     {{.is_many = true, .copies = 4, .jobs = {.skipped = 3, .cancelled = 1}},
-     "0/4 ok, 3 skipped, 1 cancelled"},
+     "0/4 succeeded, 3 skipped, 1 cancelled"},
     {{.copies = 1, .round = 3, .rounds = 10}, "round 3 of 10"},
     {{.copies = 1, .jobs = {.succeeded = 1, .cached = 1}}, "cached"},
     {{.is_many = true,
       .copies = 4,
       .jobs = {.succeeded = 3, .failed = 1, .cached = 2}},
-     "3/4 ok (2 cached), 1 failed"},
+     "3/4 succeeded (2 cached), 1 failed"},
     {{.is_many = true, .copies = 2, .jobs = {.succeeded = 1}, .round = 2},
-     "1/2 ok, round 2"},
+     "1/2 succeeded, round 2"},
 };
 
 static void test_step_list__folds_copies_into_counts(void **state)

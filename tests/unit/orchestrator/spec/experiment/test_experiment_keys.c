@@ -134,7 +134,7 @@ static const struct {
      "step 0.3 does not fit"},
     /* who is told */
     {{"notify=https://h"}, ""},
-    {{"notify={url: 'http://h', events: [finished]}"}, ""},
+    {{"notify={url: 'http://h', events: [succeeded]}"}, ""},
     {{"notify='http://'"}, "is not an http:// or https:// address"},
     {{"notify='http://:80'"}, "is not an http:// or https:// address"},
     {{"notify='http://h h'"}, "is not an http:// or https:// address"},
