@@ -34,6 +34,11 @@ test("a report beyond a rung counts at the rung, and at those that it jumped ove
   assert.equal(reached[3].decision, "last rung");
 });
 
+test("a trial that is retried counts again", () => {
+  const again = [observed(1, 0, 1, {}), observed(1, 1, 3, {}), observed(1, 0, 1, { decision: "stop" })];
+  assert.deepEqual(counts(again), [[1, 2, 1], [3, 1, 1], [9, 0, 0]]);
+});
+
 test("brackets share the lines of their rungs; what is at no rung is left out", () => {
   const two = [...planned, { bracket: 1, rung: 0, resource: 3 }, { bracket: 1, rung: 1, resource: 9 }];
   const { rungs } = rungsOf(two, [

@@ -61,7 +61,7 @@ export function rungsOf(planned: readonly Planned[], observations: readonly Obse
     const place = planned.findIndex((some) => some.bracket === bracket && some.rung === rung);
     if (place < 0) continue;
     const isPromoted = decision === "continue" || one.promoted_to !== null;
-    for (let i = nextOf.get(number) ?? place - Number(rung); i <= place; i++) {
+    for (let i = Math.min(place, nextOf.get(number) ?? place - Number(rung)); i <= place; i++) {
       at[i].reached++;
       at[i].promoted += Number(i < place || isPromoted);
     }

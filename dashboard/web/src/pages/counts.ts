@@ -27,5 +27,9 @@ export function countStates(table: Table, mask?: Uint8Array): TrialCounts {
     if (state !== undefined && mask?.[row] !== 0) byWord[state.data[row]]++;
   const counts: Record<string, number> = Object.fromEntries(countedStates.map((word) => [word, 0]));
   state?.words.forEach((word, index) => (counts[groups[word] ?? word] += byWord[index]));
-  return { ...(counts as Record<(typeof countedStates)[number], number>), all: table.rows, cached: countCached(table, mask) };
+  return {
+    ...(counts as Record<(typeof countedStates)[number], number>),
+    all: table.rows,
+    cached: countCached(table, mask),
+  };
 }
