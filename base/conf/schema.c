@@ -251,6 +251,25 @@ static int check_range(const struct schema_key *key, unsigned type, double size,
     return rc;
 }
 
+static int add_unknown_choice(const struct schema_key *key,
+                              const struct conf_node *node, const char *label,
+                              const char *const *choices, size_t count,
+                              struct diags *diags)
+{
+    const char *meant = schema_guess_choice(key, node->text);
+    char *help;
+    int rc;
+
+    if (meant == NULL)
+        return diags_add_unknown(diags, node->place, node->text, choices, count,
+                                 "%s cannot be '%s'", label, node->text);
+    help = mem_printf("did you mean '%s'?", meant);
+    rc = diags_add(diags, node->place, help, "%s cannot be '%s'", label,
+                   node->text);
+    free(help);
+    return rc;
+}
+
 static int check_text(const struct schema_key *key,
                       const struct conf_node *node, const char *label,
                       struct diags *diags)
@@ -264,8 +283,7 @@ static int check_text(const struct schema_key *key,
     if (key->min > 0 && node->text[0] == '\0')
         rc = diags_add(diags, node->place, NULL, "%s is empty", label);
     else if (count > 0 && i == count)
-        rc = diags_add_unknown(diags, node->place, node->text, choices, count,
-                               "%s cannot be '%s'", label, node->text);
+        rc = add_unknown_choice(key, node, label, choices, count, diags);
     free(choices);
     return rc;
 }

@@ -47,10 +47,12 @@ struct schema_key {
     double min, max;            /* both 0: no limits; in seconds, bytes; min of
                                    a text: it is not empty */
     const char *const *choices; /* NULL-ended; NULL: any */
-    const char *const *(*names)(void); /* choices too, from another part */
-    const struct schema_key *keys;     /* SCHEMA_MAP: the keys it may have */
-    const struct schema_key *element;  /* SCHEMA_LIST, and maps of free keys;
-                                          its name is a noun for messages */
+    const char *const *choices_known_as; /* known_as of each choice, NULL: of
+                                            none; or NULL */
+    const char *const *(*names)(void);   /* choices too, from another part */
+    const struct schema_key *keys;       /* SCHEMA_MAP: the keys it may have */
+    const struct schema_key *element;    /* SCHEMA_LIST, and maps of free keys;
+                                            its name is a noun for messages */
     const char *shorthand; /* what is no map stands for {shorthand: it} */
     bool nests;            /* an element of free keys that may be in maps of its
                               own kind; conf_flatten() has to part these */

@@ -56,3 +56,13 @@ char *schema_guess(const struct schema_key *keys, const struct conf_node *map,
     free(guess.path);
     return NULL;
 }
+
+const char *schema_guess_choice(const struct schema_key *key, const char *word)
+{
+    if (key->choices_known_as == NULL)
+        return NULL;
+    for (size_t i = 0; key->choices[i] != NULL; i++)
+        if (text_has_word(key->choices_known_as[i], word))
+            return key->choices[i];
+    return NULL;
+}

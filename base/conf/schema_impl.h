@@ -17,6 +17,9 @@ const struct schema_key *schema_find(const struct schema_key *keys,
 char *schema_guess(const struct schema_key *keys, const struct conf_node *map,
                    const char *word);
 
+/* The choice that is known as that word elsewhere; NULL: none is. */
+const char *schema_guess_choice(const struct schema_key *key, const char *word);
+
 /* The words, [*count], that a text may be; none: any text. The list is the
  * caller's to free. */
 const char **schema_choices(const struct schema_key *key, size_t *count);

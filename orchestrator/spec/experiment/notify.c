@@ -15,10 +15,15 @@ const char *const notify_event_names[] = {
 #undef X
         [NOTIFY_EVENT_COUNT] = NULL};
 
+static const char *const events_known_as[NOTIFY_EVENT_COUNT] = {
+    [NOTIFY_SUCCEEDED] = "finished completed done",
+};
+
 static const struct schema_key event_element = {
     .name = "event",
     .type = SCHEMA_TEXT,
     .choices = notify_event_names,
+    .choices_known_as = events_known_as,
 };
 
 const struct schema_key experiment_receiver_keys[] = {

@@ -15,6 +15,7 @@
 #include "base/json.h"
 
 static const char *const scales[] = {"linear", "log", NULL};
+static const char *const scales_known_as[] = {NULL, "logarithmic exp"};
 
 static const char *const *methods(void)
 {
@@ -31,7 +32,8 @@ static const struct schema_key param_keys[] = {
     {.name = "scale",
      .known_as = "log",
      .type = SCHEMA_TEXT,
-     .choices = scales},
+     .choices = scales,
+     .choices_known_as = scales_known_as},
     {.name = "value", .type = SCHEMA_SCALAR},
     {.name = NULL},
 };
@@ -149,7 +151,7 @@ static void test_schema__refuses_unknown_keys_and_words(void **state)
            "memory");
 }
 
-static void test_schema__knows_what_others_call_a_key(void **state)
+static void test_schema__knows_what_others_call_a_key_or_word(void **state)
 {
     (void)state;
     expect("parameters: {x: {min: 1, log: true}}\n",
@@ -159,6 +161,15 @@ static void test_schema__knows_what_others_call_a_key(void **state)
            "'memory'?");
     expect("trial: {resources: {me: 1G}}\n",
            "2:21 unknown key 'me' in 'trial.resources' | one of: cpus, memory");
+    expect("parameters: {x: {min: 1, scale: exp}}\n",
+           "2:33 'scale' in parameter 'x' cannot be 'exp' | did you mean "
+           "'log'?");
+    expect("parameters: {x: {min: 1, scale: loga}}\n",
+           "2:33 'scale' in parameter 'x' cannot be 'loga' | did you mean "
+           "'log'?");
+    expect("parameters: {x: {min: 1, scale: ranks}}\n",
+           "2:33 'scale' in parameter 'x' cannot be 'ranks' | one of: linear, "
+           "log");
 }
 
 static void test_schema__knows_in_which_map_a_key_is(void **state)
@@ -369,7 +380,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schema__takes_what_fits),
         cmocka_unit_test(test_schema__refuses_unknown_keys_and_words),
-        cmocka_unit_test(test_schema__knows_what_others_call_a_key),
+        cmocka_unit_test(test_schema__knows_what_others_call_a_key_or_word),
         cmocka_unit_test(test_schema__knows_in_which_map_a_key_is),
         cmocka_unit_test(test_schema__refuses_wrong_types),
         cmocka_unit_test(test_schema__refuses_what_is_out_of_range),
