@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 from programs import interpreter
+from waiting import wait_until
 
 HERE = pathlib.Path(__file__).resolve().parent
 SPDX = "/* SPDX-License-Identifier: GPL-3.0-or-later */\n"
@@ -535,6 +536,41 @@ def test_page_that_passed_is_not_built_again(tree):
     assert is_built(**since)
     (tree / "tests/passed").write_text("commit 1234567\n")
     assert is_built(**since)
+
+
+def test_packages_are_installed_by_one_at_a_time(tmp_path):
+    """The stages browser and lint begin together, in a fresh clone."""
+    shutil.copy(HERE.parents[1] / "dashboard/web/install", tmp_path)
+    (tmp_path / "package-lock.json").write_text("{}\n")
+    os.mkfifo(tmp_path / "go")
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name, text in (
+            ("node", ""), ("flock", f'exec {shutil.which("flock")} "$@"\n'),
+            ("npm", "[ $1 = ci ] || exit 0\nread -r _ <go\nmkdir node_modules\n"
+                    "touch node_modules/.package-lock.json\n")):
+        (programs / name).write_text(
+            f'#!/bin/bash\necho "{name} $1" >>log\n{text}')
+        (programs / name).chmod(0o755)
+    log = tmp_path / "log"
+    log.write_text("")
+
+    def start(steps):
+        process = subprocess.Popen(
+            [tmp_path / "install"], text=True, stdout=subprocess.PIPE,
+            env=os.environ | {"PATH": f"{programs}:{os.environ['PATH']}"})
+        wait_until(lambda: log.read_text().splitlines() == steps, 30,
+                   f"{steps}")
+        return process
+
+    steps = ["flock 9", "npm ping", "npm ci"]
+    first = start(steps)
+    second = start([*steps, "flock 9"])
+    (tmp_path / "go").write_text("\n")
+    for process in first, second:
+        assert process.communicate(timeout=60) == ("", None)
+        assert process.returncode == 0
+    assert log.read_text().splitlines() == [*steps, "flock 9"]
 
 
 @pytest.mark.timeout(600)
