@@ -193,10 +193,12 @@ def least_colourful(page):
 @pytest.mark.parametrize("values", ["1 2 3", "2 2 2", "2"])
 def test_all_that_has_a_value_is_coloured(smtune, experiment, serve, page,
                                           values):
-    """The worst one too, and all of those that are equal."""
+    """The worst one too, and all of those that are equal. Their lines do not
+    cross: the edge of one over another can be grey."""
     smtune.ok("run", experiment(
-        f"set -- {values}; shift $((${{{{ trial }}}} - 1)); echo loss=$1",
-        trials=len(values.split()), parallel=1))
+        f"set -- {values}; shift $((${{{{ x }}}} - 1)); echo loss=$1",
+        trials=len(values.split()), method="grid",
+        parameters={"x": {"type": "ordinal", "values": [1, 2, 3]}}))
     page.login(serve().operator).go("/runs/1/parallel")
     wait_until(lambda: painted(page)["count"] == len(values.split()))
     wait_until(lambda: drawn_pixels(page, ".pc-lines") > 100)
@@ -259,7 +261,7 @@ def test_contour_stays_in_the_ranges(smtune, experiment, serve, page):
     """The best place is a corner, and an int is whole there."""
     smtune.ok("run", experiment(
         "awk 'BEGIN { print \"loss=\" ${{ x }} + ${{ k }} }'",
-        search="grid", points=5, trials=45, parallel=2,
+        method="grid", points=5, trials=45,
         parameters={"x": {"type": "float", "min": 0, "max": 1},
                     "k": {"type": "int", "min": 1, "max": 9}}))
     page.login(serve().operator).go(

@@ -33,12 +33,12 @@ def test_texts_of_every_kind(smtune, write, serve, page):
     page.see(ESCAPED)
     page.picture("hostile-list")
     page.go("/runs/1")
-    page.see(ESCAPED, "h1")
+    page.see(ESCAPED, ".run-title")
     page.see(ESCAPED, ".note")
     page.see("<i>tag</i>", ".run-title .tags")
     for link in [one.get_attribute("href") for one in page.all(".tabs a")]:
         page.go(link.split("#")[1], **{"trial": "1"})
-        page.see(ESCAPED, "h1")
+        page.see(ESCAPED, ".run-title")
         assert not page.all("main img, main b b")
         assert page.driver.title.startswith(ESCAPED)
     page.go("/runs/1", **{"f.param:kind": "~%3Cimg%20src"})
@@ -62,13 +62,13 @@ def test_no_text_turns_its_direction(smtune, write, serve, page):
     page.login(serve().operator)
     page.see(re.escape(NUMBERS))
     page.go("/runs/1")
-    page.see(re.escape(NUMBERS), "h1")
+    page.see(re.escape(NUMBERS), ".run-title")
     page.see(re.escape(NUMBERS), ".note")
     page.see(re.escape(NUMBERS), ".run-title .tags")
     assert page.driver.title.startswith(NUMBERS)
     for link in [one.get_attribute("href") for one in page.all(".tabs a")]:
         page.go(link.split("#")[1], **{"trial": "1"})
-        page.see(re.escape(NUMBERS), "h1")
+        page.see(re.escape(NUMBERS), ".run-title")
         shown = page.driver.execute_script(
             "return document.body.innerText + [...document.querySelectorAll("
             "'[title],[aria-label]')].map((one) => one.title + one.ariaLabel)")

@@ -114,7 +114,7 @@ def test_list_is_filtered_and_sorted(shown):
 def test_list_goes_by_keys(shown):
     first = names(shown)[0]
     shown.press("j", "j", "k", "Enter")
-    shown.see(first, "h1")
+    shown.see(first, ".run-title")
     shown.press("g", "l")
     shown.see("Runs", "h1")
     shown.press("/", "x")
@@ -235,7 +235,7 @@ def test_what_is_not_there(shown):
 
 def test_removed_run(smtune, shown):
     shown.go("/runs/2")
-    shown.see("beta", "h1")
+    shown.see("beta", ".run-title")
     smtune.ok("rm", "beta")
     shown.see("This run was removed")
     shown.picture("removed")
