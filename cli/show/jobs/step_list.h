@@ -77,8 +77,8 @@ void step_list_choose(const struct step_list *list, size_t rows, bool *shown,
 
 /* Whether each of its copies that succeeded is a cache hit, and it has, too. */
 bool step_line_is_cached(const struct step_line *line);
-/* "17/20 ok (5 cached), 1 failed, 2 run"; of a single copy "cached", "round 3
- * of 10", or nothing. */
+/* "17/20 succeeded (5 cached), 1 failed, 2 running"; of a single copy "cached",
+ * "round 3 of 10", or nothing. */
 void step_line_print_jobs(const struct step_line *line, struct buf *out);
 /* What it waits for, that its jobs wait their turn, why it was skipped or
  * failed, how the child run stands; or nothing. */

@@ -21,7 +21,7 @@ int schedule_view_add(struct document *document, const struct run_view *view,
                       struct err *err);
 
 /* The list "rungs": how many trials the plan has at each, how many came to it
- * and what became of them, and the worst value with which one went on. */
+ * and what became of them, and the worst value with which one was promoted. */
 int schedule_view_add_rungs(struct document *document,
                             const struct run_view *view, struct err *err);
 

@@ -4,7 +4,7 @@
 export interface Rung {
   readonly resource: number;
   reached: number;
-  promoted: number; // went on to the next one, after a pause or without
+  promoted: number; // to the next one, after a pause or without
   readonly isLast: boolean; // there is no next one
 }
 
