@@ -19,6 +19,7 @@
 #include "dashboard/http/listen.h"
 #include "dashboard/http/workers.h"
 #include "dashboard/route/auth.h"
+#include "dashboard/route/guests.h"
 #include "dashboard/route/sessions.h"
 #include "dashboard/run_list.h"
 #include "dashboard/serve.h"
@@ -34,6 +35,7 @@ struct dashboard {
     struct presence *presence;
     struct viewer_link *link;
     uv_timer_t link_timer;
+    struct guests *guests;
     struct workers *workers;
     struct run_list *runs;
     struct columns_cache *columns;
@@ -88,6 +90,11 @@ struct feed *dashboard_feed(const struct dashboard *dashboard)
 struct streams *dashboard_streams(const struct dashboard *dashboard)
 {
     return dashboard->streams;
+}
+
+struct guests *dashboard_guests(const struct dashboard *dashboard)
+{
+    return dashboard->guests;
 }
 
 struct workers *dashboard_workers(const struct dashboard *dashboard)
@@ -160,6 +167,7 @@ void dashboard_destroy(struct dashboard *dashboard)
     viewer_link_close(dashboard->link);
     sessions_destroy(dashboard->sessions);
     auth_destroy(dashboard->auth);
+    guests_destroy(dashboard->guests);
     workers_destroy(dashboard->workers);
     store_pool_destroy(dashboard->pool);
     run_list_destroy(dashboard->runs);
@@ -285,6 +293,7 @@ struct dashboard *dashboard_open(uv_loop_t *loop,
     dashboard->http = http_create(loop, listen_fd, &handler, err);
     if (dashboard->http == NULL)
         goto fail;
+    dashboard->guests = guests_create();
     dashboard->workers = workers_create(loop);
     dashboard->streams = streams_create(loop);
     dashboard->feed = feed_create(dashboard);

@@ -6,6 +6,7 @@
 #include "dashboard/route/route.h"
 
 struct auth;
+struct guests;
 struct sessions;
 struct store;
 struct workers;
@@ -18,6 +19,8 @@ struct sessions *dashboard_sessions(const struct dashboard *dashboard);
  * uses it up if it is for one use. ROLE_ANYONE: nothing. */
 enum role dashboard_use_code(const struct dashboard *dashboard,
                              const char *code);
+
+struct guests *dashboard_guests(const struct dashboard *dashboard);
 
 struct workers *dashboard_workers(const struct dashboard *dashboard);
 

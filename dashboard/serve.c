@@ -9,6 +9,7 @@
 #include "base/digest.h"
 #include "base/mem.h"
 #include "dashboard/dashboard_impl.h"
+#include "dashboard/http/blob.h"
 #include "dashboard/page.h"
 #include "dashboard/route/auth.h"
 #include "dashboard/route/request.h"
@@ -22,7 +23,15 @@
  *
  * A page asks below "/s/KEY" of its session, where alone its cookie counts;
  * programs ask without that, with a token, where no cookie counts.
+ *
+ * Viewers, and who has neither session nor token, share bounds of requests,
+ * streams, threads and bytes (guests.h), and only an operator's connection is
+ * protected, so that nobody but an operator can keep an operator out. What the
+ * loop answers at once and without memory does not count, least of all the page
+ * and /login: there an operator's browser is like any other.
  */
+
+enum { RETRY_AFTER_S = 2 };
 
 /* ---- answers ---- */
 
@@ -30,6 +39,20 @@ static bool has_etag(const char *list, const char *etag)
 {
     return list != NULL &&
            (strcmp(list, "*") == 0 || strstr(list, etag) != NULL);
+}
+
+/* What the client has already is not sent again; what has an ETag is a 200. */
+static void leave_out_known(struct request *request)
+{
+    struct answer *answer = &request->answer;
+
+    if (request->etag == NULL ||
+        !has_etag(http_header(request->exchange, "If-None-Match"),
+                  request->etag))
+        return;
+    blob_release(answer->bytes);
+    answer->bytes = NULL;
+    answer->status = 304;
 }
 
 /* Sends what the request's answer holds, and takes it over. */
@@ -56,14 +79,6 @@ static void reply(struct request *request)
     if (request->etag != NULL)
         reply.headers[ANSWER_HEADERS_MAX + 1] =
             (struct http_header){"ETag", request->etag};
-    /* What has an ETag is a 200. */
-    if (request->etag != NULL &&
-        has_etag(http_header(request->exchange, "If-None-Match"),
-                 request->etag)) {
-        blob_release(reply.bytes);
-        reply.bytes = NULL;
-        reply.status = 304;
-    }
     answer->bytes = NULL;
     http_reply(request->exchange, &reply);
 }
@@ -71,7 +86,11 @@ static void reply(struct request *request)
 static void refuse(struct request *request, int status, const char *text)
 {
     answer_clear(&request->answer);
+    free(request->etag);
+    request->etag = NULL;
     answer_error(&request->answer, status, text);
+    if (status == 503)
+        answer_header(&request->answer, "Retry-After", "%d", RETRY_AFTER_S);
     if (status == 401)
         answer_header(&request->answer, "WWW-Authenticate", "Bearer");
     if (status == 405)
@@ -96,10 +115,32 @@ static int status_of(const struct err *err)
     return 500;
 }
 
+/* Whether it is no guest's, or one more of those; else it is refused. */
+static bool is_let_in(struct request *request)
+{
+    if (!request_is_guests(request) ||
+        guests_enter(dashboard_guests(request->dashboard), &request->guest,
+                     &request->err) == 0)
+        return true;
+    refuse(request, 503, request->err.text);
+    return false;
+}
+
+/* A guest's, if there is room for it. */
+static void reply_if_room(struct request *request)
+{
+    leave_out_known(request);
+    if (guests_hold(dashboard_guests(request->dashboard), &request->guest,
+                    request->answer.bytes, &request->err) == 0)
+        reply(request);
+    else
+        refuse(request, 503, request->err.text);
+}
+
 static void reply_or_refuse(struct request *request)
 {
     if (request->status == 0)
-        reply(request);
+        reply_if_room(request);
     else
         refuse(request, status_of(&request->err), request->err.text);
 }
@@ -168,9 +209,11 @@ static void make_answer(struct request *request)
     } else if (route->on_loop) {
         call(request, NULL);
         reply_or_refuse(request);
-    } else {
+    } else if (is_let_in(request)) {
         request->task.run = run;
         request->task.done = on_done;
+        request->task.is_guests = request_is_guests(request);
+        request->task.is_long = route->is_long;
         workers_add(dashboard_workers(request->dashboard), &request->task);
     }
 }
@@ -290,6 +333,8 @@ static void find_role(struct request *request)
                             http_header(exchange, "Cookie"))
             : auth_role(dashboard_auth(dashboard),
                         http_header(exchange, "Authorization"));
+    if (!request_is_guests(request))
+        http_protect(exchange);
 }
 
 static void serve(struct request *request)
@@ -298,6 +343,7 @@ static void serve(struct request *request)
                                  const char **text) = {check_role, check_page,
                                                        check_write};
     struct http_exchange *exchange = request->exchange;
+    const char *target = take_session(request, http_target(exchange));
     const char *text = "";
     int status = check_host(request, &text);
 
@@ -305,12 +351,14 @@ static void serve(struct request *request)
         refuse(request, status, text);
         return;
     }
-    status = match_find(route_tables, http_method(exchange),
-                        take_session(request, http_target(exchange)),
+    find_role(request);
+    status = match_find(route_tables, http_method(exchange), target,
                         &request->match, &request->err);
     if ((status == 404 || status == 405) &&
         page_answer(exchange, &request->answer, &request->etag) == 0) {
-        reply(request);
+        /* Compressed, as every browser takes it, it is the program's. */
+        if (blob_is_static(request->answer.bytes) || is_let_in(request))
+            reply_if_room(request);
         return;
     }
     if (status != 200) {
@@ -320,7 +368,6 @@ static void serve(struct request *request)
                                : "no such address");
         return;
     }
-    find_role(request);
     for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
         status = checks[i](request, &text);
         if (status != 0) {
@@ -335,6 +382,7 @@ static void release(void *kept)
 {
     struct request *request = kept;
 
+    guests_leave(dashboard_guests(request->dashboard), &request->guest);
     match_clear(&request->match);
     answer_clear(&request->answer);
     json_decref(request->body);

@@ -30,6 +30,7 @@ struct stream {
     struct streams *streams;
     struct http_exchange *exchange;
     int64_t run;
+    bool is_guests;
     bool is_of_link; /* of a browser that came by the link for viewers */
     int64_t last_id; /* with which it came back, and was sent nothing since */
     STAILQ_HEAD(piece_queue, piece) pieces;
@@ -39,7 +40,7 @@ struct stream {
 
 struct streams {
     LIST_HEAD(stream_list, stream) list;
-    int count;
+    int count, count_of_guests;
     uv_timer_t heartbeat;
 };
 
@@ -84,6 +85,7 @@ static void on_ended(void *user)
     while (!STAILQ_EMPTY(&stream->pieces))
         drop_piece(stream);
     LIST_REMOVE(stream, link);
+    streams->count_of_guests -= stream->is_guests;
     free(stream);
     if (--streams->count == 0)
         uv_timer_stop(&streams->heartbeat);
@@ -150,6 +152,20 @@ int64_t stream_last_id(const struct request *request)
     return *end == '\0' && id <= QUERY_INT_MAX ? id : 0;
 }
 
+static int check_room(const struct streams *streams, bool is_guests,
+                      struct err *err)
+{
+    if (streams->count == STREAMS_MAX)
+        return err_set(err, ERR_SHORTAGE,
+                       "too many clients: %d receive live changes, the maximum",
+                       streams->count);
+    if (is_guests && streams->count_of_guests == STREAMS_GUESTS_MAX)
+        return err_set(err, ERR_SHORTAGE,
+                       "too many viewers: %d receive live changes, the maximum",
+                       streams->count_of_guests);
+    return 0;
+}
+
 int stream_open(const struct request *request, int64_t run, struct err *err)
 {
     /* A browser that lost us asks again after that many ms. */
@@ -158,20 +174,20 @@ int stream_open(const struct request *request, int64_t run, struct err *err)
     struct stream *stream;
     struct http_source source = {.read = on_read, .ended = on_ended};
 
-    if (streams->count == STREAMS_MAX)
-        return err_set(err, ERR_SHORTAGE,
-                       "too many clients: %d receive live changes, the maximum",
-                       streams->count);
+    if (check_room(streams, request_is_guests(request), err) < 0)
+        return -1;
     stream = mem_zero(sizeof(*stream));
     stream->streams = streams;
     stream->exchange = request->exchange;
     stream->run = run;
+    stream->is_guests = request_is_guests(request);
     stream->is_of_link =
         request->session_key != NULL && request->role == ROLE_VIEWER;
     stream->last_id = stream_last_id(request);
     STAILQ_INIT(&stream->pieces);
     add(stream, blob_of_static(greeting, sizeof(greeting) - 1));
     LIST_INSERT_HEAD(&streams->list, stream, link);
+    streams->count_of_guests += stream->is_guests;
     if (streams->count++ == 0)
         uv_timer_start(&streams->heartbeat, on_heartbeat, STREAM_HEARTBEAT_MS,
                        STREAM_HEARTBEAT_MS);

@@ -25,7 +25,8 @@ enum { STREAM_HEARTBEAT_MS = 10000, STREAM_BEHIND_MAX_BYTES = 1 << 20 };
  * (Last-Event-ID, of the standard); 0: it does not. */
 int64_t stream_last_id(const struct request *request);
 /* From a route's stream function: the connection is one of the run's from now
- * on. ERR_SHORTAGE where there are STREAMS_MAX. */
+ * on. ERR_SHORTAGE where there are STREAMS_MAX, or as many of guests as may be.
+ */
 int stream_open(const struct request *request, int64_t run, struct err *err);
 /* The bytes of one event, ready to be sent. id 0: none. `data` is one line. */
 struct blob *stream_event(const char *event, int64_t id, const char *data);

@@ -7,8 +7,9 @@
 /* All streams of a dashboard, for who opens and closes that (stream.h is for
  * who opens one, and sends). */
 
-/* So many at once; the other connections are for short questions. */
-enum { STREAMS_MAX = 256 };
+/* So many at once, and so many of guests (request_is_guests); the other
+ * connections are for short questions. */
+enum { STREAMS_MAX = 256, STREAMS_GUESTS_MAX = 192 };
 
 struct streams;
 

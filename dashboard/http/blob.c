@@ -40,6 +40,11 @@ struct blob *blob_of_static(const void *data, size_t length)
     return create(NULL, data, length);
 }
 
+bool blob_is_static(const struct blob *blob)
+{
+    return ((const struct held_blob *)blob)->owned == NULL;
+}
+
 struct blob *blob_hold(struct blob *blob)
 {
     atomic_fetch_add(&((struct held_blob *)blob)->holders, 1);

@@ -2,6 +2,7 @@
 #ifndef SMTUNE_DASHBOARD_HTTP_BLOB_H
 #define SMTUNE_DASHBOARD_HTTP_BLOB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct buf;
@@ -19,6 +20,8 @@ struct blob {
 struct blob *blob_create(struct buf *bytes);
 /* Bytes that live as long as the program. */
 struct blob *blob_of_static(const void *data, size_t length);
+/* Whether it is such bytes, and takes no memory. */
+bool blob_is_static(const struct blob *blob);
 /* One more holder; the same blob. */
 struct blob *blob_hold(struct blob *blob);
 void blob_release(struct blob *blob); /* NULL is allowed */

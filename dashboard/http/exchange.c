@@ -106,6 +106,7 @@ void http_on_completed(void *user, struct MHD_Connection *mhd, void **context,
     *context = NULL;
     exchange->connection->exchange = NULL;
     exchange->connection->is_asked = false;
+    exchange->connection->is_protected = false;
     exchange->connection->waits_since_ms = uv_now(http->loop);
     exchange->connection->deadline_ms =
         exchange->connection->waits_since_ms + HTTP_IDLE_MAX_MS;
@@ -307,6 +308,11 @@ void http_stream(struct http_exchange *exchange, const char *type,
 void http_stream_wake(struct http_exchange *exchange)
 {
     http_resume(exchange);
+}
+
+void http_protect(struct http_exchange *exchange)
+{
+    exchange->connection->is_protected = true;
 }
 
 void http_cut(struct http_exchange *exchange)

@@ -41,18 +41,36 @@ void http_cut_connection(struct http *http, struct connection *connection)
     shutdown(connection->fd, SHUT_RDWR);
 }
 
-/* Of those that have not asked anything yet, the one that waits longest. */
+/* While its answer is made, the library would not look at its end. */
+static bool may_be_cut(const struct connection *connection)
+{
+    if (connection->is_cut || connection->is_protected)
+        return false;
+    return !connection->is_asked || connection->exchange->response != NULL;
+}
+
+/* Who has not asked anything yet is cut before whose answer is sent, and of
+ * those who waits longest. */
+static bool is_before(const struct connection *a, const struct connection *b)
+{
+    return a->is_asked != b->is_asked ? b->is_asked
+                                      : a->waits_since_ms < b->waits_since_ms;
+}
+
 static void make_room(struct http *http, struct connection *newest)
 {
-    struct connection *connection, *oldest = newest;
+    struct connection *connection, *first = NULL;
 
     TAILQ_FOREACH(connection, &http->connections, link)
     {
-        if (!connection->is_asked && !connection->is_cut &&
-            connection->waits_since_ms < oldest->waits_since_ms)
-            oldest = connection;
+        if (connection != newest && may_be_cut(connection) &&
+            (first == NULL || is_before(connection, first)))
+            first = connection;
     }
-    http_cut_connection(http, oldest);
+    if (first != NULL && first->is_asked)
+        http_cut(first->exchange);
+    else
+        http_cut_connection(http, first != NULL ? first : newest);
 }
 
 static void on_sweep(uv_timer_t *timer)

@@ -94,6 +94,9 @@ void http_stream(struct http_exchange *exchange, const char *type,
                  const struct http_source *source);
 /* There are bytes again. */
 void http_stream_wake(struct http_exchange *exchange);
+/* Until its answer is sent, its connection is not cut to make room for others'
+ * (HTTP_CONNECTIONS_MAX). */
+void http_protect(struct http_exchange *exchange);
 /* Ends the connection, however much is still to be sent. */
 void http_cut(struct http_exchange *exchange);
 

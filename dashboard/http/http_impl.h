@@ -29,6 +29,7 @@ struct connection {
     uint64_t waits_since_ms; /* for a request */
     uint64_t deadline_ms;    /* 0: none */
     bool is_asked;           /* its request is there, and not answered yet */
+    bool is_protected;       /* until it is answered (http_protect) */
     bool is_cut;
 };
 

@@ -21,6 +21,11 @@ enum role request_role(const struct request *request)
     return request->role;
 }
 
+bool request_is_guests(const struct request *request)
+{
+    return request->role < ROLE_OPERATOR;
+}
+
 int64_t request_id(const struct request *request, size_t i)
 {
     return request->match.ids[i];

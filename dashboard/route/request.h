@@ -4,6 +4,7 @@
 
 #include "dashboard/http/http.h"
 #include "dashboard/http/workers.h"
+#include "dashboard/route/guests.h"
 #include "dashboard/route/match.h"
 
 /* What a route is asked for; for the files that serve it (serve.c, request.c,
@@ -17,6 +18,7 @@ struct request {
     const char *session_key;
     size_t session_key_length;
     enum role role;
+    struct guest guest; /* where it is one's */
     json_t *body;
     /* While and after a worker thread makes its answer: */
     struct task task;

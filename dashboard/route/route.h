@@ -92,6 +92,7 @@ struct route {
     int (*answer)(const struct request *request, struct store *store,
                   struct answer *answer, struct err *err);
     bool on_loop;
+    bool is_long; /* answer takes tenths of a second (workers.h) */
     /* In place of answer, in the loop: the connection becomes one that is sent
      * events (stream.h). */
     int (*stream)(const struct request *request, struct err *err);
@@ -99,6 +100,9 @@ struct route {
 
 /* Who asks. */
 enum role request_role(const struct request *request);
+/* Whether that is no operator: all such share bounds that leave room for those
+ * who are (guests.h). */
+bool request_is_guests(const struct request *request);
 /* The i-th of the path's ids. */
 int64_t request_id(const struct request *request, size_t i);
 /* NULL where it was left out and has no fallback. */

@@ -23,6 +23,7 @@ from dashboards import Dashboard
 AT_ONCE_S = 2.0  # under sanitizers, on a busy machine
 CONNECTIONS_MAX = 512
 STREAMS_MAX = 256
+VIEWERS_STREAMS_MAX = 192
 STORES_DESCRIPTORS = 15  # of up to five connections to the store, kept for all
 REQUEST_MAX_S = 15
 
@@ -476,6 +477,43 @@ def test_streams_of_clients_that_leave(dashboard):
             (leave_at_once, leave_in_halves, socket.socket.close)[i % 3](
                 client)
         is_answered_at_once(dashboard)
+
+
+def test_viewers_leave_streams_to_an_operator(dashboard):
+    def listen(role):
+        client = clients.enter_context(connect(dashboard))
+        send(client, f"GET /api/v1/events HTTP/1.1\r\nHost: "
+             f"{dashboard.netloc}\r\n{bearer(dashboard, role)}\r\n\r\n"
+             .encode())
+        return client.recv(4096)
+
+    with nothing_stays(dashboard), contextlib.ExitStack() as clients:
+        for _ in range(VIEWERS_STREAMS_MAX):
+            assert listen("viewer").startswith(b"HTTP/1.1 200")
+        refused = listen("viewer")
+        assert refused.startswith(b"HTTP/1.1 503")
+        assert b"\r\nRetry-After: 2\r\n" in refused
+        for _ in range(STREAMS_MAX - VIEWERS_STREAMS_MAX):
+            assert listen("operator").startswith(b"HTTP/1.1 200")
+        assert listen("operator").startswith(b"HTTP/1.1 503")
+
+
+@pytest.mark.parametrize("role", [None, "viewer"])
+def test_answers_that_nobody_reads(dashboard, role):
+    """Those who take all connections with them are cut for an operator."""
+    who = f"{bearer(dashboard, role)}\r\n" if role else ""
+    questions = (f"GET /app.js HTTP/1.1\r\nHost: {dashboard.netloc}\r\n"
+                 f"{who}Accept-Encoding: gzip\r\n\r\n").encode() * 40
+    with nothing_stays(dashboard), contextlib.ExitStack() as clients:
+        for _ in range(CONNECTIONS_MAX + 100):
+            client = clients.enter_context(socket.socket())
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.settimeout(30)
+            client.connect((dashboard.host, dashboard.port))
+            send(client, questions)
+        for _ in range(10):
+            answer = dashboard.get("/api/v1/runs/1/columns")
+            assert answer.status == 200
 
 
 def test_more_questions_than_threads(dashboard):

@@ -6,6 +6,7 @@
 #include "dashboard/dashboard_impl.h"
 #include "dashboard/page.h"
 #include "dashboard/route/auth.h"
+#include "dashboard/route/guests.h"
 #include "dashboard/route/sessions.h"
 #include "tests/unit/dashboard/dashboard_test.h"
 
@@ -40,6 +41,10 @@ static const char *run_state(void *user, const struct store *store,
     return "finished";
 }
 
+/* Run 7 is made when the test lets it, in a thread that waits until then. */
+enum { SLOW_RUN = 7 };
+static uv_sem_t may_end;
+
 /* Each run but the first fails in another way. */
 static json_t *make_run(void *user, struct store *store, int64_t run,
                         struct err *err)
@@ -49,7 +54,9 @@ static json_t *make_run(void *user, struct store *store, int64_t run,
 
     (void)user;
     assert_non_null(store);
-    if (run == 1)
+    if (run == SLOW_RUN)
+        uv_sem_wait(&may_end);
+    if (run == 1 || run == SLOW_RUN)
         return json_pack("{s:s}", "made", "a run");
     assert_in_range(run, 2, 1 + ARRAY_LEN(kinds));
     err_set(err, kinds[run - 2], "run %d has failed", (int)run);
@@ -498,6 +505,103 @@ static void test_serve__says_that_the_store_is_gone(void **state)
     tear_down(&fixture);
 }
 
+/* ---- who is kept waiting ---- */
+
+/* A request of a viewer, of which the answer is read later. */
+static int send_slow(const struct fixture *fixture)
+{
+    const struct auth *auth = dashboard_auth(fixture->dashboard);
+    char *text = mem_printf("GET /api/v1/runs/%d HTTP/1.1\r\n" HOST
+                            "Authorization: Bearer %s\r\n\r\n",
+                            SLOW_RUN, auth_token(auth, ROLE_VIEWER));
+    int fd = must_connect(fixture);
+
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    free(text);
+    return fd;
+}
+
+/* The one that has an answer; goes on until one has. */
+static size_t first_answered(struct fixture *fixture, const int *fds,
+                             size_t count)
+{
+    int64_t end_ms = clock_monotonic_ms() + PATIENCE_MS;
+
+    for (size_t i = 0;; i = (i + 1) % count) {
+        char byte;
+
+        if (recv(fds[i], &byte, 1, MSG_PEEK) == 1)
+            return i;
+        assert_true(clock_monotonic_ms() < end_ms);
+        uv_run(&fixture->loop, UV_RUN_NOWAIT);
+    }
+}
+
+static void must_answer(struct fixture *fixture, int fd, const char *status,
+                        const char *word)
+{
+    char *answer = read_to(fixture, fd, NULL);
+
+    if (strstr(answer, status) != answer || strstr(answer, word) == NULL)
+        fail_msg("not '%s' with '%s': %s", status, word, answer);
+    free(answer);
+    close(fd);
+}
+
+/* An operator's browser begins as anybody's. */
+static void must_let_operator_in(struct fixture *fixture)
+{
+    static const struct request_case page[] = {
+        {GET("/login", "Accept-Encoding: gzip\r\n"), NOBODY, 200, "-gz\""},
+        {GET("/", "Accept-Encoding: gzip\r\n"), NOBODY, 200, "-gz\""},
+        {GET("/", ""), NOBODY, 503, "too many requests of viewers"},
+    };
+    char *address = operator_address(fixture, clock_monotonic_ms());
+    char *answer = log_in(fixture, address);
+
+    check_session(fixture, answer, 200, "\"operator\"");
+    for (size_t i = 0; i < ARRAY_LEN(page); i++)
+        check(fixture, &page[i]);
+    free(answer);
+    free(address);
+}
+
+/* However much viewers ask, an operator is answered at once; and what is too
+ * much is refused. */
+static void test_serve__keeps_no_operator_waiting_for_viewers(void **state)
+{
+    static const struct request_case quick[] = {
+        {GET("/api/v1/runs/1", BEARER), OPERATOR, 200, "made"},
+        {GET("/s/^/api/v1/runs/1", COOKIE), OPERATOR, 200, "made"},
+        {GET("/api/v1/runs/1", BEARER), OPERATOR, 200, "made"},
+        {GET("/s/^/api/v1/runs/1", COOKIE), OPERATOR, 200, "made"},
+    };
+    struct fixture fixture;
+    int fds[GUESTS_REQUESTS_MAX + 1];
+    size_t refused;
+
+    uv_sem_init(&may_end, 0);
+    set_up(&fixture, *state, &source);
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+        fds[i] = send_slow(&fixture);
+    refused = first_answered(&fixture, fds, ARRAY_LEN(fds));
+    must_answer(&fixture, fds[refused], "HTTP/1.1 503 ",
+                "\r\nRetry-After: 2\r\n");
+    for (size_t i = 0; i < ARRAY_LEN(quick); i++)
+        check(&fixture, &quick[i]);
+    must_let_operator_in(&fixture);
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+        uv_sem_post(&may_end);
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
+        if (i != refused)
+            must_answer(&fixture, fds[i], "HTTP/1.1 200 ", "made");
+    }
+    check(&fixture,
+          &(struct request_case){quick[0].request, VIEWER, 200, "made"});
+    tear_down(&fixture);
+    uv_sem_destroy(&may_end);
+}
+
 /* ---- the page ---- */
 
 static void test_page__is_what_lies_at_the_root(void **state)
@@ -566,6 +670,7 @@ int main(void)
         STORE_TEST(test_serve__does_nothing_where_there_is_nobody_to),
         STORE_TEST(test_serve__knows_what_is_kept),
         STORE_TEST(test_serve__says_that_the_store_is_gone),
+        STORE_TEST(test_serve__keeps_no_operator_waiting_for_viewers),
         STORE_TEST(test_page__is_what_lies_at_the_root),
         STORE_TEST(test_page__is_compressed_for_who_takes_that),
     };

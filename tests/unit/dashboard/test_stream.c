@@ -32,11 +32,11 @@ static void wait_for_count(struct fixture *fixture, int64_t run, int count)
     }
 }
 
-static int must_listen_with(const struct fixture *fixture, int64_t run,
-                            const char *headers)
+/* As a program, with a token. */
+static int must_listen_with(const struct fixture *fixture, enum role role,
+                            int64_t run, const char *headers)
 {
-    const char *token =
-        auth_token(dashboard_auth(fixture->dashboard), ROLE_VIEWER);
+    const char *token = auth_token(dashboard_auth(fixture->dashboard), role);
     char *text = mem_printf("GET /api/v1/events?run=%lld HTTP/1.1\r\n"
                             "Host: localhost\r\n"
                             "Authorization: Bearer %s\r\n%s\r\n",
@@ -66,7 +66,7 @@ static int must_listen_as(const struct fixture *fixture, enum role role)
 
 static int must_listen(const struct fixture *fixture, int64_t run)
 {
-    return must_listen_with(fixture, run, "");
+    return must_listen_with(fixture, ROLE_VIEWER, run, "");
 }
 
 static void send_filler(struct fixture *fixture, int64_t run)
@@ -168,23 +168,44 @@ static void test_stream__ends_with_the_link_that_it_is_of(void **state)
     tear_down(&fixture);
 }
 
+static void must_be_refused(struct fixture *fixture, enum role role,
+                            const char *who)
+{
+    int fd = must_listen_with(fixture, role, 1, "Connection: close\r\n");
+    char *answer = read_to(fixture, fd, NULL);
+
+    assert_memory_equal(answer, "HTTP/1.1 503 ", 13);
+    assert_non_null(strstr(answer, "\r\nRetry-After: 2\r\n"));
+    assert_non_null(strstr(answer, who));
+    free(answer);
+    close(fd);
+}
+
+/* Viewers, programs and browsers together, leave some to operators. */
 static void test_stream__there_are_only_so_many(void **state)
 {
     struct fixture fixture;
-    int fds[STREAMS_MAX], more;
+    int fds[STREAMS_MAX];
 
     set_up(&fixture, *state, &source);
-    for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
-        fds[i] = must_listen(&fixture, 1);
-        wait_for_count(&fixture, -1, (int)i + 1);
+    for (int i = 0; i < STREAMS_MAX; i++) {
+        enum role role = i < STREAMS_GUESTS_MAX ? ROLE_VIEWER : ROLE_OPERATOR;
+
+        fds[i] = i % 2 == 0 ? must_listen_with(&fixture, role, 1, "")
+                            : must_listen_as(&fixture, role);
+        wait_for_count(&fixture, -1, i + 1);
+        if (i + 1 == STREAMS_GUESTS_MAX)
+            must_be_refused(&fixture, ROLE_VIEWER, "too many viewers: 192");
     }
-    more = must_listen(&fixture, 1);
-    must_read(&fixture, more, "HTTP/1.1 503 ");
-    close(more);
+    must_be_refused(&fixture, ROLE_OPERATOR, "too many clients: 256");
     close(fds[0]);
+    close(fds[STREAMS_GUESTS_MAX]);
     stream_send(fixture.streams, 0, stream_event("one", 0, "{}"));
-    wait_for_count(&fixture, -1, STREAMS_MAX - 1);
+    wait_for_count(&fixture, -1, STREAMS_MAX - 2);
     fds[0] = must_listen(&fixture, 1);
+    wait_for_count(&fixture, -1, STREAMS_MAX - 1);
+    must_be_refused(&fixture, ROLE_VIEWER, "too many viewers: 192");
+    fds[STREAMS_GUESTS_MAX] = must_listen_with(&fixture, ROLE_OPERATOR, 1, "");
     wait_for_count(&fixture, -1, STREAMS_MAX);
     for (size_t i = 0; i < ARRAY_LEN(fds); i++)
         close(fds[i]);
@@ -206,10 +227,10 @@ static void test_stream__sends_what_was_missed_once(void **state)
 
     set_up(&fixture, *state, &source);
     for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
-        fds[i] = must_listen_with(&fixture, 0, ids[i]);
+        fds[i] = must_listen_with(&fixture, ROLE_VIEWER, 0, ids[i]);
         wait_for_count(&fixture, 0, (int)i + 1);
     }
-    other = must_listen_with(&fixture, 1, "");
+    other = must_listen(&fixture, 1);
     wait_for_count(&fixture, -1, ARRAY_LEN(ids) + 1);
     for (int i = 1; i <= 2; i++)
         stream_send_missed(fixture.streams, 0, 12,

@@ -203,6 +203,59 @@ static void test_http__makes_room_by_who_waits_longest_to_ask(void **state)
     tear_down(&fixture);
 }
 
+static void stream_protecting_the_first(struct fixture *fixture,
+                                        struct http_exchange *exchange)
+{
+    if (fixture->asked == 1)
+        http_protect(exchange);
+    stream(fixture, exchange);
+}
+
+/* Reads what there is. */
+static bool is_over_in_the_end(int fd)
+{
+    char bytes[256];
+    ssize_t length;
+
+    do
+        length = read(fd, bytes, sizeof(bytes));
+    while (length > 0);
+    return length == 0 || errno != EAGAIN;
+}
+
+/* Where all are being sent something, who is not protected gives way. */
+static void test_http__makes_room_by_who_is_not_protected(void **state)
+{
+    enum { COUNT = HTTP_CONNECTIONS_MAX + 2 };
+    struct fixture fixture;
+    int fds[COUNT];
+
+    (void)state;
+    set_up(&fixture, stream_protecting_the_first);
+    for (int i = 0; i < HTTP_CONNECTIONS_MAX; i++) {
+        fixture.to_stream = "first";
+        fds[i] = must_ask(&fixture, GET);
+        must_read(&fixture, fds[i], "first");
+        fixture.asked = 1;
+        ahead_ms++;
+    }
+    fixture.answer = say_hello;
+    for (int i = HTTP_CONNECTIONS_MAX; i < COUNT; i++) {
+        fds[i] = must_ask(&fixture, GET);
+        must_read(&fixture, fds[i], "hello");
+        fixture.asked = 1;
+    }
+    /* The second new one takes the place of the first, which asks no more. */
+    run_until(&fixture, is_over_in_the_end(fds[COUNT - 2]));
+    run_until(&fixture, is_over_in_the_end(fds[1]) && fixture.ended == 1);
+    assert_false(is_over(fds[0]));
+    assert_false(is_over(fds[2]));
+    assert_false(is_over(fds[COUNT - 1]));
+    for (int i = 0; i < COUNT; i++)
+        close(fds[i]);
+    tear_down(&fixture);
+}
+
 static void count_timer(uv_handle_t *handle, void *count)
 {
     if (uv_handle_get_type(handle) == UV_TIMER && uv_is_active(handle))
@@ -336,6 +389,7 @@ int main(void)
         cmocka_unit_test(test_http__streams_until_its_source_ends),
         cmocka_unit_test(test_http__cuts_a_stream_once),
         cmocka_unit_test(test_http__makes_room_by_who_waits_longest_to_ask),
+        cmocka_unit_test(test_http__makes_room_by_who_is_not_protected),
         cmocka_unit_test(test_http__cuts_who_does_not_ask_in_time),
         cmocka_unit_test(test_http__says_that_it_cannot_serve),
         cmocka_unit_test(test_http__closes_when_those_who_asked_are_answered),
