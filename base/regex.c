@@ -11,13 +11,15 @@
 
 enum {
     PATTERN_MAX_BYTES = 4096,
-    LINE_MATCH_LIMIT = 100000,
-    TEXT_MATCH_LIMIT = 20000, /* there are more places to begin at */
     DEPTH_LIMIT = 10000,
     HEAP_LIMIT_KIB = 1024,
     JIT_STACK_MIN_BYTES = 32 << 10,
     JIT_STACK_MAX_BYTES = 512 << 10
 };
+
+/* For each place where a match may begin, of which a text has more. */
+static const uint32_t match_limits[] = {
+    [REGEX_LINE] = 100000, [REGEX_SEARCH] = 5000, [REGEX_TEXT] = 20000};
 
 struct regex {
     pcre2_code *code;
@@ -92,9 +94,7 @@ struct regex *regex_create(const char *pattern, enum regex_scope scope,
         regex_destroy(regex);
         return NULL;
     }
-    pcre2_set_match_limit(regex->context, scope == REGEX_TEXT
-                                              ? TEXT_MATCH_LIMIT
-                                              : LINE_MATCH_LIMIT);
+    pcre2_set_match_limit(regex->context, match_limits[scope]);
     pcre2_set_depth_limit(regex->context, DEPTH_LIMIT);
     pcre2_set_heap_limit(regex->context, HEAP_LIMIT_KIB);
     if (pcre2_jit_compile(regex->code, PCRE2_JIT_COMPLETE) == 0)
@@ -133,7 +133,15 @@ uint32_t regex_named_group(const struct regex *regex, const char *name)
 
 int regex_find(struct regex *regex, const char *text, size_t length)
 {
-    int rc = pcre2_match(regex->code, (PCRE2_SPTR)text, length, 0, 0,
+    return regex_find_part(regex, text, length, true, true);
+}
+
+int regex_find_part(struct regex *regex, const char *text, size_t length,
+                    bool has_beginning, bool has_end)
+{
+    uint32_t options =
+        (has_beginning ? 0 : PCRE2_NOTBOL) | (has_end ? 0 : PCRE2_NOTEOL);
+    int rc = pcre2_match(regex->code, (PCRE2_SPTR)text, length, 0, options,
                          regex->data, regex->context);
 
     if (rc == PCRE2_ERROR_NOMATCH)

@@ -14,9 +14,10 @@
  */
 
 enum regex_scope {
-    REGEX_LINE, /* what is searched is one line */
-    REGEX_TEXT  /* many lines, ended by LF, CR or both: ^ and $ hold at each,
-                   and . stays in its own */
+    REGEX_LINE,   /* what is searched is one line */
+    REGEX_SEARCH, /* the same, of very many while somebody waits: less work */
+    REGEX_TEXT    /* many lines, ended by LF, CR or both: ^ and $ hold at each,
+                     and . stays in its own */
 };
 
 struct regex;
@@ -33,6 +34,10 @@ uint32_t regex_named_group(const struct regex *regex, const char *name);
 
 /* 1 when it is found; 0 when not; -1 when the search hit its limits. */
 int regex_find(struct regex *regex, const char *text, size_t length);
+/* The same in a part of a line, where ^ and $ hold only at the line's own
+ * beginning and end. */
+int regex_find_part(struct regex *regex, const char *text, size_t length,
+                    bool has_beginning, bool has_end);
 /* After a find: where group i (0: the whole) is in the text. Whether it took
  * part and is not empty. */
 bool regex_group(const struct regex *regex, uint32_t group, size_t *start,

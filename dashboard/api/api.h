@@ -12,6 +12,7 @@ extern const struct route openapi_routes[];
 extern const struct route document_routes[];
 extern const struct route event_routes[];
 extern const struct route log_routes[];
+extern const struct route log_line_routes[];
 extern const struct route machine_routes[];
 extern const struct route prometheus_routes[];
 extern const struct route session_routes[];

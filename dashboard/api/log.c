@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "dashboard/api/log.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,7 +14,7 @@
 /* An attempt's log, a piece at a time. */
 
 #define LENGTH_FALLBACK "65536"
-enum { LENGTH_MAX = 1 << 20, RANK_MAX = 1 << 20 };
+enum { LENGTH_MAX = 1 << 20 };
 
 struct search {
     int64_t attempt; /* its number */
@@ -29,9 +31,8 @@ static int keep_directory(void *user, const struct attempt_row *row)
     return 1;
 }
 
-/* The attempt's folder, as the record has it; the caller's to free. */
-static char *find_directory(const struct request *request, struct store *store,
-                            struct err *err)
+char *log_directory(const struct request *request, struct store *store,
+                    struct err *err)
 {
     int64_t run = request_id(request, 0), number = request_id(request, 1);
     struct search search = {.attempt = request_id(request, 2)};
@@ -82,7 +83,7 @@ static int read_log(const struct request *request, const char *store,
 static int answer_log(const struct request *request, struct store *store,
                       struct answer *answer, struct err *err)
 {
-    char *directory = find_directory(request, store, err);
+    char *directory = log_directory(request, store, err);
     int status;
 
     if (directory == NULL)
@@ -113,7 +114,7 @@ const struct route log_routes[] = {
                  {.name = "rank",
                   .type = QUERY_INT,
                   .min = 0,
-                  .max = RANK_MAX,
+                  .max = LOG_RANK_MAX,
                   .fallback = "0",
                   .doc = "the log of this rank, if the trial has several"}},
      .answers = "Log",

@@ -25,7 +25,7 @@ struct store;
 /* Who may: each may what those before it may. */
 enum role { ROLE_ANYONE, ROLE_VIEWER, ROLE_OPERATOR };
 
-enum { ROUTE_IDS_MAX = 3, ROUTE_QUERIES_MAX = 8 };
+enum { ROUTE_IDS_MAX = 3, ROUTE_QUERIES_MAX = 10 };
 
 enum query_type { QUERY_TEXT, QUERY_INT };
 
