@@ -24,6 +24,10 @@ struct archive_run {
     int64_t jobs; /* how many it has */
 };
 
+/* Scripts of the page: the page's own, and of parts that a server's client
+ * loads later. */
+enum { ARCHIVE_SCRIPTS_MAX = 8 };
+
 struct archive {
     struct dashboard *dashboard;
     struct store *store;
@@ -31,7 +35,9 @@ struct archive {
     struct archive_run *runs; /* [run_count] the one first */
     size_t run_count, run_capacity;
     json_t *left_out;
-    struct blob *html, *style, *script; /* of the page */
+    struct blob *html, *style; /* of the page */
+    struct blob *scripts[ARCHIVE_SCRIPTS_MAX];
+    size_t script_count;
     const char *rest; /* of the html, what is not written yet */
 };
 

@@ -5,20 +5,25 @@
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/digest.h"
+#include "base/text.h"
 #include "dashboard/archive/archive_impl.h"
 #include "dashboard/http/blob.h"
 #include "dashboard/page.h"
 
 /*
- * The page's three files as one: the policy goes before all that it is about,
- * style and script to where they were asked for. The script comes last, since
- * what stands in the page itself cannot be deferred, and it reads the answers.
+ * The page's files as one: the policy goes before all that it is about, style
+ * and scripts to where they were asked for. Scripts come last, since what
+ * stands in the page itself cannot be deferred, and the first one reads the
+ * answers. The others are parts that it would load when they are needed, and
+ * follow it.
  */
 
 static const char charset_tag[] = "<meta charset=\"utf-8\" />";
 static const char style_tag[] = "<link rel=\"stylesheet\" href=\"/app.css\" />";
 static const char script_tag[] = "<script src=\"/app.js\" defer></script>";
 static const char end_tag[] = "</body>";
+static const char script_name[] = "app.js";
+static const char login_name[] = "login.js"; /* a file lets nobody in */
 
 /* What would end the element, or begin a comment in it, is written so that it
  * means the same in a text of the script or of the style. */
@@ -57,15 +62,49 @@ static struct blob *read_inline(const char *name, struct err *err)
     return shielded;
 }
 
-static void add_hash(struct buf *out, const char *directive,
-                     const struct blob *text)
+static int add_script(struct archive *archive, const char *name,
+                      struct err *err)
 {
-    unsigned char digest[DIGEST_BYTES];
+    struct blob *script = read_inline(name, err);
 
-    digest_bytes(text->data, text->length, digest);
-    buf_printf(out, "%s 'sha256-", directive);
-    base64_encode(digest, sizeof(digest), out);
-    buf_add_string(out, "'; ");
+    if (script == NULL)
+        return -1;
+    archive->scripts[archive->script_count++] = script;
+    return 0;
+}
+
+static int add_scripts(struct archive *archive, struct err *err)
+{
+    int status = add_script(archive, script_name, err);
+
+    for (const struct page_file *file = page_files;
+         file->name != NULL && status == 0; file++) {
+        if (!text_ends_with(file->name, ".js") ||
+            strcmp(file->name, script_name) == 0 ||
+            strcmp(file->name, login_name) == 0)
+            continue;
+        if (archive->script_count == ARCHIVE_SCRIPTS_MAX)
+            return err_set(err, ERR_FAILED,
+                           "the built page has more than %d scripts",
+                           ARCHIVE_SCRIPTS_MAX);
+        status = add_script(archive, file->name, err);
+    }
+    return status;
+}
+
+static void add_hashes(struct buf *out, const char *directive,
+                       struct blob *const *texts, size_t count)
+{
+    buf_add_string(out, directive);
+    for (size_t i = 0; i < count; i++) {
+        unsigned char digest[DIGEST_BYTES];
+
+        digest_bytes(texts[i]->data, texts[i]->length, digest);
+        buf_add_string(out, " 'sha256-");
+        base64_encode(digest, sizeof(digest), out);
+        buf_add_char(out, '\'');
+    }
+    buf_add_string(out, "; ");
 }
 
 /* As the server's, but that all of it is in the file, and nothing is asked
@@ -74,8 +113,8 @@ static void write_policy(const struct archive *archive)
 {
     struct buf policy = BUF_INIT;
 
-    add_hash(&policy, "script-src", archive->script);
-    add_hash(&policy, "style-src", archive->style);
+    add_hashes(&policy, "script-src", archive->scripts, archive->script_count);
+    add_hashes(&policy, "style-src", &archive->style, 1);
     fprintf(archive->out,
             "<meta http-equiv=\"Content-Security-Policy\" "
             "content=\"default-src 'none'; %simg-src data: blob:; "
@@ -110,9 +149,8 @@ int archive_begin_page(struct archive *archive, struct err *err)
 {
     archive->html = read_file("index.html", err);
     archive->style = read_inline("app.css", err);
-    archive->script = read_inline("app.js", err);
     if (archive->html == NULL || archive->style == NULL ||
-        archive->script == NULL)
+        add_scripts(archive, err) != 0)
         return -1;
     archive->rest = archive->html->data;
     if (write_up_to(archive, charset_tag, err) != 0)
@@ -129,7 +167,8 @@ int archive_begin_page(struct archive *archive, struct err *err)
 
 void archive_end_page(struct archive *archive)
 {
-    write_element(archive, "script", archive->script);
+    for (size_t i = 0; i < archive->script_count; i++)
+        write_element(archive, "script", archive->scripts[i]);
     fprintf(archive->out, "\n  %s%s", end_tag, archive->rest);
 }
 
@@ -137,5 +176,6 @@ void archive_clear_page(struct archive *archive)
 {
     blob_release(archive->html);
     blob_release(archive->style);
-    blob_release(archive->script);
+    for (size_t i = 0; i < archive->script_count; i++)
+        blob_release(archive->scripts[i]);
 }

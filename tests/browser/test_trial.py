@@ -221,6 +221,9 @@ def test_a_large_log_opens_at_once_and_is_searched(
     page.press("Enter")
     page.see("line 000003", ".log-row.is-found", 60)
     page.picture("log-found")
+    page.fill(".log input", "a needle")
+    page.press("Enter")
+    page.see("a needle", ".log-row.is-found", 60)
     page.click_text("Beginning")
     see_lines(page, "FIRST LINE")
     assert page.js("return document.querySelectorAll('*').length") < 3000

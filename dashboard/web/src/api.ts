@@ -81,10 +81,14 @@ async function problem(response: Response): Promise<ApiError> {
   }
 }
 
-async function ask(path: string, signal?: AbortSignal): Promise<Response> {
+// The server says when to ask again where others ask it for too much.
+async function ask(path: string, signal?: AbortSignal, times = 5): Promise<Response> {
   const response = await fetch(address(path), { signal });
-  if (!response.ok) throw await problem(response);
-  return response;
+  if (response.ok) return response;
+  const afterS = Number(response.headers.get("Retry-After"));
+  if (afterS === 0 || times === 0) throw await problem(response);
+  await new Promise((resolve) => setTimeout(resolve, afterS * 1000));
+  return ask(path, signal, times - 1);
 }
 
 // ---- both; paths are those behind /api/v1 ----

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import {
   WINDOW_BYTES,
   allLines,
+  countLines,
   cutOf,
   fromOf,
   hasEarlier,
@@ -50,6 +51,23 @@ test("a log that is read from its end is the same", () => {
   ];
   for (let length = 5; length < 130; length++)
     assert.deepEqual([...allLines(readBack(log, length))], lines, `pieces of ${length}`);
+});
+
+test("a line is found by the byte where it begins", () => {
+  const log = encoder.encode("one\n\u00e4\u00f6\r\n\nfour\nfive, open");
+  const starts = [...log.keys()].filter((byte) => byte === 0 || log[byte - 1] === 10);
+  for (let from = 0; from < log.length; from++) {
+    const cut = from > 0 ? cutOf(log.subarray(from)) : { at: 0, isInLine: false };
+    const first = from + cut.at;
+    const text = new TextDecoder().decode(log.subarray(first));
+    const lines = allLines(openWindow(text, first, log.length, log.length, cut.isInLine));
+    for (const start of starts.filter((byte) => byte >= first && byte > from)) {
+      const line = lines[countLines(log.subarray(first, start))];
+      const end = log.indexOf(10, start);
+      const raw = log.subarray(start, end < 0 ? log.length : end);
+      assert.equal(line, new TextDecoder().decode(raw).replace("\r", ""), `${start} from ${from}`);
+    }
+  }
 });
 
 test("the next piece continues the open line", () => {

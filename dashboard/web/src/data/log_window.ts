@@ -51,6 +51,10 @@ export function cutOf(bytes: Uint8Array): { at: number; isInLine: boolean } {
   return { at, isInLine: true };
 }
 
+// How many lines end in it.
+export const countLines = (bytes: Uint8Array) =>
+  bytes.reduce((count, byte) => count + Number(byte === NEWLINE), 0);
+
 const headOf = (lines: readonly string[], open: Line) => lines[0] ?? open.raw;
 
 // A window of one piece. text: what its bytes say, behind the cut.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // All views of a run, in the order of their tabs: a new one is a file and a
 // line here.
-import type { RunModel, View } from "../types";
+import { isArchive } from "../api";
+import { ofPart } from "../shell/part";
+import type { RunModel, View, ViewProps } from "../types";
 import { CompareView } from "./compare";
 import { ContourView } from "./contour";
 import { CurvesView } from "./curves";
@@ -114,6 +116,13 @@ export const views: readonly View[] = [
     key: "g",
     applies: (run) => run.document.value.kind === "workflow",
     component: GraphView,
+  },
+  {
+    id: "logs",
+    title: "Logs",
+    key: "l",
+    applies: () => !isArchive(),
+    component: ofPart<ViewProps>("logs", "LogsView"),
   },
   {
     id: "resources",

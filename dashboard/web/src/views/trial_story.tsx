@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What happened to a trial: why it was suggested, its attempts and their logs,
 // and what its schedule decided.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ApiError } from "../api";
 import { formatNumber } from "../data/columns";
 import { formatBytes, formatTime } from "../data/format";
 import { nowMs } from "../shell/clock";
 import { formatDuration, formatMany, timeOf, unitOf } from "../shell/format";
+import { ofPart } from "../shell/part";
 import { Sign } from "../shell/states";
 import type { RunModel } from "../types";
-import { Log } from "../widgets/log";
+import { query } from "../url";
+import type { LogProps } from "../widgets/log";
 import type {
   Answer,
   Attempt,
@@ -19,6 +21,8 @@ import type {
   WhyJob,
   WhyTrial,
 } from "./trial_document";
+
+const Log = ofPart<LogProps>("logs", "Log");
 
 // Why an attempt ended, for people.
 const causes: Record<string, string> = {
@@ -128,9 +132,15 @@ export function Attempts({
   why: WhyTrial | WhyJob | null;
 }) {
   const { attempts } = job;
-  const [wanted, setWanted] = useState(0); // 0: the last one
-  const attempt = attempts.find(({ number }) => number === wanted) ?? attempts[attempts.length - 1];
+  const [wanted, setWanted] = useState(0); // 0: that of the address, or the last one
+  // JOB.ATTEMPT.RANK.BYTE: a line of a log.
+  const place = query.value.get("log") ?? "";
+  const [of, number, rank, byte] = place.split(".").map(Number);
+  useEffect(() => setWanted(0), [place]);
+  const chosen = wanted || (of === job.id ? number : 0);
+  const attempt = attempts.find((one) => one.number === chosen) ?? attempts[attempts.length - 1];
   if (attempt === undefined) return <p class="muted">Not started yet.</p>;
+  const isPlaced = of === job.id && number === attempt.number && byte >= 0;
   const then =
     why !== null && "attempts" in why
       ? (why.attempts.find((one) => one.attempt === attempt.number)?.then ?? null)
@@ -156,10 +166,11 @@ export function Attempts({
       )}
       <AttemptFacts attempt={attempt} jobState={job.state} then={then} />
       <Log
-        key={attempt.number}
+        key={attempt.number + (isPlaced ? place : "")}
         path={`/runs/${run.id}/jobs/${job.id}/attempts/${attempt.number}/log`}
         label={`Log of attempt ${attempt.number}`}
         isGrowing={!isOver(attempt)}
+        at={isPlaced ? { rank, byte } : undefined}
       />
     </>
   );

@@ -3,15 +3,17 @@
 // only the lines on the screen are in the document.
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ApiError } from "../api";
+import { ApiError, isArchive } from "../api";
 import { Choose } from "../charts/controls";
 import { PIECE_BYTES, allLines, fromOf, hasEarlier, hasLater, toOf } from "../data/log_window";
 import type { LogWindow } from "../data/log_window";
 import { formatBytes } from "../data/format";
 import { inkAt, inkBefore, letterOf, placeOf, plainOf } from "../data/ink";
 import { breaksOf } from "../data/terminal";
-import "../css/log.css";
+import { href, query } from "../url";
 import { useTallScroll } from "./tall_scroll";
+import { useFind } from "./use_find";
+import type { Rows } from "./use_find";
 import { useLog } from "./use_log";
 
 const ROW_PX = 18;
@@ -21,14 +23,6 @@ const OVERSCAN_ROWS = 10;
 const PAD_PX = 12;
 const BAR_PX = 12; // for a scroll bar at its bottom
 const MIN_PX = 80;
-
-// Rows of the screen: which line, and which letters of it.
-interface Rows {
-  readonly count: number;
-  line(row: number): number;
-  text(row: number): string;
-  rowOf(line: number, letter: number): number;
-}
 
 const shortText = (text: string) =>
   text.length <= LINE_MAX
@@ -119,12 +113,25 @@ export interface LogProps {
   readonly path: string; // behind /api/v1
   readonly label: string;
   readonly isGrowing: boolean;
+  // Where it opens, with what the address has as `find` marked; else at its end.
+  readonly at?: LogPlace;
 }
 
-export function Log({ path, label, isGrowing }: LogProps) {
-  const [rank, setRank] = useState(0);
-  const log = useLog(rank === 0 ? path : `${path}?rank=${rank}`, isGrowing);
+export interface LogPlace {
+  readonly rank: number;
+  readonly byte: number; // where a line begins
+}
+
+export function Log({ path, label, isGrowing, at }: LogProps) {
+  const [rank, setRank] = useState(at?.rank ?? 0);
+  const opensAt = useRef(at);
+  const log = useLog(
+    rank === 0 ? path : `${path}?rank=${rank}`,
+    isGrowing,
+    opensAt.current !== undefined,
+  );
   const { window } = log;
+  const whole = useRef<HTMLDivElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
   const [isWrapped, setIsWrapped] = useState(false);
   const [letterPx, setLetterPx] = useState(7.8);
@@ -140,7 +147,21 @@ export function Log({ path, label, isGrowing }: LogProps) {
   }, [scroll.widthPx, letterPx]);
   useLetterWidth(scroller, setLetterPx);
   const isAtEnd = useStay(scroll, rows, window);
-  const find = useFind(log, rows, lines, (row) => scroll.goTo(row * ROW_PX - scroll.heightPx / 3));
+  const find = useFind({
+    log,
+    rows,
+    lines,
+    path: `${path}_lines`,
+    rank,
+    first: at === undefined ? "" : (query.peek().get("find") ?? ""),
+    onFound: (row) => scroll.goTo(row * ROW_PX - scroll.heightPx / 3),
+  });
+  useEffect(() => {
+    const place = opensAt.current;
+    opensAt.current = undefined;
+    if (place === undefined) return;
+    void find.show(place.byte).then(() => whole.current?.scrollIntoView({ block: "nearest" }));
+  }, []);
 
   // Near the top, what is before comes by itself; but not without end where it
   // is all one line.
@@ -168,7 +189,7 @@ export function Log({ path, label, isGrowing }: LogProps) {
   const shown = [];
   for (let row = first; row < end; row++) shown.push(row);
   return (
-    <div class="log">
+    <div ref={whole} class="log">
       <div class="log-tools">
         <form
           role="search"
@@ -192,7 +213,7 @@ export function Log({ path, label, isGrowing }: LogProps) {
             type="button"
             class="btn btn-small"
             disabled={find.wanted === ""}
-            onClick={() => find.next()}
+            onClick={() => void find.next()}
           >
             Next
           </button>
@@ -217,6 +238,17 @@ export function Log({ path, label, isGrowing }: LogProps) {
           />
         )}
         <div class="btns">
+          {!isArchive() && (
+            <a
+              class="btn btn-small"
+              href={href(
+                `${path.split("/jobs")[0]}/logs`,
+                new Map(find.wanted === "" ? [] : [["find", find.wanted]]),
+              )}
+            >
+              All logs
+            </a>
+          )}
           <button
             type="button"
             class="btn btn-small"
@@ -323,70 +355,4 @@ function useStay(
     before.current = { rowCount, from, isAtEnd: more !== 0 ? old.isAtEnd : isAtEnd };
   }, [window, rowCount, isAtEnd]);
   return isAtEnd;
-}
-
-const lowerOf = (text: string) => plainOf(text).toLowerCase();
-
-// Looks for a text, upwards through all of the log, downwards in what is there.
-function useFind(
-  log: ReturnType<typeof useLog>,
-  rows: Rows,
-  lines: readonly string[],
-  onFound: (row: number) => void,
-) {
-  const [wanted, setWanted] = useState("");
-  const [found, setFound] = useState<number | null>(null); // counted as the window does
-  const [said, setSaid] = useState("");
-  const [isBusy, setIsBusy] = useState(false);
-  const isStopped = useRef(false);
-  const firstLine = log.window?.first ?? 0;
-  const line = found === null ? -1 : found - firstLine;
-  const now = useRef({ log, rows, lines, line, firstLine });
-  now.current = { log, rows, lines, line, firstLine };
-
-  const go = (at: number) => {
-    const letter = lowerOf(now.current.lines[at]).indexOf(wanted.toLowerCase());
-    setFound(at + now.current.firstLine);
-    setSaid("");
-    onFound(now.current.rows.rowOf(at, letter));
-  };
-  const has = (text: string) => lowerOf(text).includes(wanted.toLowerCase());
-  const next = () => {
-    const at = now.current.lines.findIndex((text, index) => index > now.current.line && has(text));
-    if (at >= 0) go(at);
-    else setSaid("not found below");
-  };
-  const previous = async () => {
-    let end = now.current.line >= 0 ? now.current.line : now.current.lines.length;
-    isStopped.current = false;
-    setIsBusy(true);
-    for (;;) {
-      const at = now.current.lines.slice(0, end).findLastIndex(has);
-      if (at >= 0) {
-        go(at);
-        break;
-      }
-      const before = now.current.firstLine;
-      const left = now.current.log.window === null ? 0 : fromOf(now.current.log.window);
-      setSaid(left > 0 ? `searching … ${formatBytes(left)} left` : "not found above");
-      if (isStopped.current || left === 0 || !(await now.current.log.earlier())) break;
-      await new Promise((resolve) => setTimeout(resolve)); // until it is drawn
-      end = before - now.current.firstLine + 1;
-    }
-    setIsBusy(false);
-  };
-  return {
-    wanted,
-    line,
-    said,
-    isBusy,
-    next,
-    previous,
-    stop: () => (isStopped.current = true),
-    setWanted: (text: string) => {
-      setWanted(text);
-      setFound(null);
-      setSaid("");
-    },
-  };
 }

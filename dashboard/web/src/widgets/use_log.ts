@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Reads a log by ranges of its bytes: its end first, what is before that when it
-// is asked for, and what comes behind it as long as it grows.
+// Reads a log by ranges of its bytes: its end first or a place of it, what is
+// before that when it is asked for, and what comes behind it as long as it grows.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { getRange } from "../api";
 import {
   PIECE_BYTES,
+  countLines,
   cutOf,
   fromOf,
   hasEarlier,
@@ -28,17 +29,21 @@ export interface LogReader {
   // Another place: the log's first piece, or its last.
   begin(): Promise<void>;
   end(): Promise<void>;
+  // The piece around the line that begins at a byte; which line of it that is,
+  // or -1.
+  at(byte: number): Promise<number>;
 }
 
 // path: of the log, behind /api/v1. isGrowing: somebody may still write to it.
-export function useLog(path: string, isGrowing: boolean): LogReader {
+// waits: it is not opened at its end, but where the caller wants.
+export function useLog(path: string, isGrowing: boolean, waits: boolean): LogReader {
   const [window, setWindow] = useState<LogWindow | null>(null);
   const [error, setError] = useState<Error | null>(null);
   const [ranks, setRanks] = useState(1);
   const reader = useMemo(() => makeReader(path, setWindow, setError, setRanks), [path]);
 
   useEffect(() => {
-    void reader.end();
+    if (!waits) void reader.end();
     return reader.close;
   }, [reader]);
   const wasGrowing = useRef(isGrowing);
@@ -99,6 +104,16 @@ function makeReader(
     decodedTo = piece.from + piece.bytes.length;
     wasAtEnd = from < 0;
     show(openWindow(text, piece.from + cut.at, decodedTo, piece.sizeBytes, cut.isInLine));
+    return { ...piece, cut: cut.at };
+  };
+  const at = async (byte: number) => {
+    const from = Math.max(0, byte - PIECE_BYTES / 2);
+    const piece = await open(from);
+    wasAtEnd = window !== null && !hasLater(window);
+    const before = byte - piece.from;
+    return before < piece.bytes.length
+      ? countLines(piece.bytes.subarray(piece.cut, before))
+      : -1; // it has become shorter
   };
   const later = async () => {
     if (window === null) {
@@ -131,8 +146,9 @@ function makeReader(
   return {
     earlier: () => ask(earlier, false),
     later: () => ask(later, false),
-    begin: () => ask(() => open(0), undefined),
-    end: () => ask(() => open(-PIECE_BYTES), undefined),
+    begin: () => ask(async () => void (await open(0)), undefined),
+    end: () => ask(async () => void (await open(-PIECE_BYTES)), undefined),
+    at: (byte: number) => ask(() => at(byte), -1),
     isAtEnd: () => wasAtEnd,
     close: () => aborter.abort(),
   };
