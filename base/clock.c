@@ -22,6 +22,11 @@ int64_t clock_monotonic_ms(void)
     return read_ms(CLOCK_BOOTTIME);
 }
 
+int64_t clock_thread_ms(void)
+{
+    return read_ms(CLOCK_THREAD_CPUTIME_ID);
+}
+
 void clock_format_iso(int64_t wall_ms, char *text, size_t size)
 {
     int64_t ms = wall_ms % 1000;

@@ -11,6 +11,9 @@ int64_t clock_wall_ms(void);
 /* A clock that never jumps (CLOCK_BOOTTIME): for every timeout. */
 int64_t clock_monotonic_ms(void);
 
+/* The processor time of the calling thread. */
+int64_t clock_thread_ms(void);
+
 /* "2026-11-21T10:00:00.123Z"; size >= 32. */
 void clock_format_iso(int64_t wall_ms, char *text, size_t size);
 

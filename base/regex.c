@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 enum {
@@ -14,7 +15,8 @@ enum {
     DEPTH_LIMIT = 10000,
     HEAP_LIMIT_KIB = 1024,
     JIT_STACK_MIN_BYTES = 32 << 10,
-    JIT_STACK_MAX_BYTES = 512 << 10
+    JIT_STACK_MAX_BYTES = 512 << 10,
+    STEPS_A_LOOK = 1024 /* at the clock */
 };
 
 /* For each place where a match may begin, of which a text has more. */
@@ -26,6 +28,9 @@ struct regex {
     pcre2_match_data *data;
     pcre2_match_context *context;
     pcre2_jit_stack *stack; /* NULL: without JIT */
+    /* Of REGEX_SEARCH, in one line: */
+    uint32_t steps;
+    int64_t deadline_ms; /* of clock_thread_ms; 0: the clock was not needed */
 };
 
 static int no_memory(struct err *err)
@@ -53,7 +58,8 @@ static pcre2_code *compile_text(const char *pattern, uint32_t options,
 static int compile(struct regex *regex, const char *pattern,
                    enum regex_scope scope, struct err *err)
 {
-    const uint32_t options = PCRE2_NEVER_UTF | PCRE2_NEVER_BACKSLASH_C;
+    const uint32_t options = PCRE2_NEVER_UTF | PCRE2_NEVER_BACKSLASH_C |
+                             (scope == REGEX_SEARCH ? PCRE2_AUTO_CALLOUT : 0);
     PCRE2_UCHAR message[256];
     PCRE2_SIZE offset;
     int code;
@@ -78,6 +84,19 @@ static int compile(struct regex *regex, const char *pattern,
     return -1;
 }
 
+/* Before each item of the pattern that is tried. */
+static int on_step(pcre2_callout_block *block, void *user)
+{
+    struct regex *regex = user;
+
+    (void)block;
+    if (++regex->steps % STEPS_A_LOOK != 0)
+        return 0;
+    if (regex->deadline_ms == 0)
+        regex->deadline_ms = clock_thread_ms() + REGEX_SEARCH_MAX_MS;
+    return clock_thread_ms() < regex->deadline_ms ? 0 : PCRE2_ERROR_CALLOUT;
+}
+
 struct regex *regex_create(const char *pattern, enum regex_scope scope,
                            struct err *err)
 {
@@ -97,6 +116,8 @@ struct regex *regex_create(const char *pattern, enum regex_scope scope,
     pcre2_set_match_limit(regex->context, match_limits[scope]);
     pcre2_set_depth_limit(regex->context, DEPTH_LIMIT);
     pcre2_set_heap_limit(regex->context, HEAP_LIMIT_KIB);
+    if (scope == REGEX_SEARCH)
+        pcre2_set_callout(regex->context, on_step, regex);
     if (pcre2_jit_compile(regex->code, PCRE2_JIT_COMPLETE) == 0)
         regex->stack = pcre2_jit_stack_create(JIT_STACK_MIN_BYTES,
                                               JIT_STACK_MAX_BYTES, NULL);
@@ -141,9 +162,14 @@ int regex_find_part(struct regex *regex, const char *text, size_t length,
 {
     uint32_t options =
         (has_beginning ? 0 : PCRE2_NOTBOL) | (has_end ? 0 : PCRE2_NOTEOL);
-    int rc = pcre2_match(regex->code, (PCRE2_SPTR)text, length, 0, options,
-                         regex->data, regex->context);
+    int rc;
 
+    if (has_beginning) {
+        regex->steps = 0;
+        regex->deadline_ms = 0;
+    }
+    rc = pcre2_match(regex->code, (PCRE2_SPTR)text, length, 0, options,
+                     regex->data, regex->context);
     if (rc == PCRE2_ERROR_NOMATCH)
         return 0;
     return rc < 0 ? -1 : 1;

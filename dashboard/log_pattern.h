@@ -44,8 +44,8 @@ bool log_pattern_find_text(const struct log_pattern *pattern,
 /*
  * The first place of a text, or a place of a regular expression, in one line. A
  * regular expression is matched within pieces of 1 KiB of a line, because its
- * time may grow with the length times the length. 1: found; 0: not; -1: a match
- * would have taken too long.
+ * time may grow with the length times the length, and for REGEX_SEARCH_MAX_MS
+ * at most. 1: found; 0: not; -1: a match would have taken too long.
  */
 int log_pattern_find(struct log_pattern *pattern, const char *line,
                      size_t length, struct log_match *match);

@@ -169,6 +169,54 @@ static void test_log_pattern__gives_up_what_takes_too_long(void **state)
     free(line);
 }
 
+/* Hours of work for each MiB, of which no step is one that goes back. */
+static void test_log_pattern__gives_up_a_line_in_time(void **state)
+{
+    enum { LENGTH = 1 << 20, LOOKS = 140 };
+    struct buf text = BUF_INIT;
+    char *line = mem_alloc(LENGTH);
+    struct log_pattern *pattern;
+    struct log_match match;
+    int64_t start_ms = clock_thread_ms();
+
+    (void)state;
+    buf_add_string(&text, "..{0,30}");
+    for (int i = 0; i < LOOKS; i++)
+        buf_add_string(&text, "(?=.*+)");
+    buf_add_string(&text, "[xz]");
+    pattern = must_create(buf_text(&text), REGEX);
+    memset(line, 'a', LENGTH);
+    assert_int_equal(log_pattern_find(pattern, line, LENGTH, &match), -1);
+    assert_true(clock_thread_ms() - start_ms < 10000);
+    /* The next line has its own time. */
+    assert_int_equal(log_pattern_find(pattern, "abx", 3, &match), 1);
+    log_pattern_destroy(pattern);
+    buf_clear(&text);
+    free(line);
+}
+
+/* What is not searched for hours is, as in the line of a progress bar. */
+static void test_log_pattern__has_time_for_a_long_line(void **state)
+{
+    static const char bar[] = "step 17 of 100, training [##   ] loss=0.25\r";
+    enum { TIMES = 3000 };
+    struct buf line = BUF_INIT;
+    struct log_pattern *pattern = must_create("\\w+ed\\b|los{3}", REGEX);
+    struct log_match match;
+
+    (void)state;
+    for (int i = 0; i < TIMES; i++)
+        buf_add_string(&line, bar);
+    assert_int_equal(log_pattern_find(pattern, line.data, line.length, &match),
+                     0);
+    buf_add_string(&line, "failed");
+    assert_int_equal(log_pattern_find(pattern, line.data, line.length, &match),
+                     1);
+    assert_int_equal(match.end, line.length);
+    log_pattern_destroy(pattern);
+    buf_clear(&line);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +225,8 @@ int main(void)
         cmocka_unit_test(test_log_pattern__is_refused),
         cmocka_unit_test(test_log_pattern__matches_long_lines_in_pieces),
         cmocka_unit_test(test_log_pattern__gives_up_what_takes_too_long),
+        cmocka_unit_test(test_log_pattern__gives_up_a_line_in_time),
+        cmocka_unit_test(test_log_pattern__has_time_for_a_long_line),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
