@@ -321,6 +321,7 @@ static void on_feed_closed(void *user)
 
     dashboard->feed = NULL;
     http_close(dashboard->http, on_closed, dashboard);
+    workers_drop_waiting(dashboard->workers);
 }
 
 static void on_link_timer_closed(uv_handle_t *handle)

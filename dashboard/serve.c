@@ -185,7 +185,12 @@ static void run(struct task *task)
 
 static void on_done(struct task *task)
 {
-    reply_or_refuse(task_request(task));
+    struct request *request = task_request(task);
+
+    if (task->is_dropped)
+        request->status =
+            err_set(&request->err, ERR_SHORTAGE, "the dashboard is stopping");
+    reply_or_refuse(request);
 }
 
 static void open_stream(struct request *request)

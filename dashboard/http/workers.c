@@ -90,3 +90,14 @@ void workers_add(struct workers *workers, struct task *task)
     TAILQ_INSERT_TAIL(&workers->waiting, task, link);
     start_next(workers);
 }
+
+void workers_drop_waiting(struct workers *workers)
+{
+    struct task *task;
+
+    while ((task = TAILQ_FIRST(&workers->waiting)) != NULL) {
+        TAILQ_REMOVE(&workers->waiting, task, link);
+        task->is_dropped = true;
+        task->done(task);
+    }
+}

@@ -22,6 +22,7 @@ struct task {
     void (*done)(struct task *task); /* in the loop, after it */
     bool is_guests;                  /* of who must not keep others waiting */
     bool is_long;                    /* takes tenths of a second */
+    bool is_dropped;                 /* done, and was not run */
     /* The workers' own: */
     uv_work_t work;
     struct workers *workers;
@@ -33,5 +34,7 @@ struct workers *workers_create(uv_loop_t *loop);
 void workers_destroy(struct workers *workers);
 /* The task is the caller's to keep until it is done. */
 void workers_add(struct workers *workers, struct task *task);
+/* Tasks that wait for a thread are done now, without being run. */
+void workers_drop_waiting(struct workers *workers);
 
 #endif

@@ -4,6 +4,7 @@
 #include "dashboard/access/presence.h"
 #include "dashboard/access/viewer_link.h"
 #include "dashboard/dashboard_impl.h"
+#include "dashboard/http/workers.h"
 #include "dashboard/page.h"
 #include "dashboard/route/auth.h"
 #include "dashboard/route/guests.h"
@@ -602,6 +603,34 @@ static void test_serve__keeps_no_operator_waiting_for_viewers(void **state)
     uv_sem_destroy(&may_end);
 }
 
+/* It does not do first what many have asked for. */
+static void test_serve__ends_without_what_waits(void **state)
+{
+    struct fixture fixture;
+    int fds[8];
+    size_t dropped;
+
+    uv_sem_init(&may_end, 0);
+    set_up(&fixture, *state, &source);
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+        fds[i] = send_slow(&fixture);
+    check(&fixture, &(struct request_case){GET("/api/v1/session", BEARER),
+                                           VIEWER, 200, "viewer"});
+    dashboard_close(fixture.dashboard);
+    dropped = first_answered(&fixture, fds, ARRAY_LEN(fds));
+    must_answer(&fixture, fds[dropped], "HTTP/1.1 503 ", "is stopping");
+    for (int i = 0; i < WORKERS_GUESTS_MAX; i++)
+        uv_sem_post(&may_end);
+    uv_run(&fixture.loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&fixture.loop), 0);
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
+        if (i != dropped)
+            close(fds[i]);
+    }
+    free(fixture.path);
+    uv_sem_destroy(&may_end);
+}
+
 /* ---- the page ---- */
 
 static void test_page__is_what_lies_at_the_root(void **state)
@@ -671,6 +700,7 @@ int main(void)
         STORE_TEST(test_serve__knows_what_is_kept),
         STORE_TEST(test_serve__says_that_the_store_is_gone),
         STORE_TEST(test_serve__keeps_no_operator_waiting_for_viewers),
+        STORE_TEST(test_serve__ends_without_what_waits),
         STORE_TEST(test_page__is_what_lies_at_the_root),
         STORE_TEST(test_page__is_compressed_for_who_takes_that),
     };

@@ -163,12 +163,36 @@ static void test_workers__do_one_long_task_of_each(void **state)
     tear_down(&fixture);
 }
 
+static void test_workers__drop_what_waits(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    set_up(&fixture);
+    for (int i = 0; i < 5; i++)
+        add(&fixture, i % 2 == 0 ? GUESTS : OTHERS, i < 2 ? SHORT : LONG);
+    must_run(&fixture, 1 << 0 | 1 << 1 | 1 << 2);
+    workers_drop_waiting(fixture.workers);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(fixture.jobs[i].is_done, i >= 3);
+        assert_int_equal(fixture.jobs[i].task.is_dropped, i >= 3);
+    }
+    /* Those that run, and one that comes, are as ever. */
+    add(&fixture, OTHERS, LONG);
+    end(&fixture, 0);
+    must_run(&fixture, 1 << 1 | 1 << 2 | 1 << 5);
+    tear_down(&fixture);
+    assert_false(fixture.jobs[5].task.is_dropped);
+    assert_false(fixture.jobs[3].has_begun);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_workers__do_three_at_a_time_in_their_order),
         cmocka_unit_test(test_workers__leave_a_thread_to_who_is_no_guest),
         cmocka_unit_test(test_workers__do_one_long_task_of_each),
+        cmocka_unit_test(test_workers__drop_what_waits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
