@@ -44,7 +44,8 @@ enum {
 
 struct log_search {
     struct log_pattern *pattern; /* borrowed */
-    int64_t from, until;         /* lines that begin there; until 0: all */
+    int64_t from;                /* lines that begin there or behind it */
+    int64_t until;               /* as if the log ended there; 0: all of it */
     int64_t bytes_left;
     int64_t deadline_ms; /* of clock_monotonic_ms */
     /* A line that was found; 1: no more. */

@@ -155,12 +155,12 @@ static int search_log(struct lookup *lookup, const struct attempt *attempt,
                       int64_t *rank_count, struct err *err)
 {
     struct log_file file;
-    int result;
+    int result = log_file_open(lookup->store, attempt->directory,
+                               lookup->cursor.rank, &file, err);
 
-    if (log_file_open(lookup->store, attempt->directory, lookup->cursor.rank,
-                      &file, err) != 0)
-        return -1;
     *rank_count = file.rank_count;
+    if (result != 0)
+        return -1;
     if (file.fd < 0)
         return 1;
     lookup->source =
@@ -185,10 +185,9 @@ static int search_attempt(struct lookup *lookup, const struct attempt *attempt,
 
     do {
         result = search_log(lookup, attempt, &rank_count, err);
-        if (result <= 0)
+        if (lookup->is_single || result == 0)
             return result;
-        if (lookup->is_single)
-            return 1;
+        lookup->unreadable += result < 0;
         cursor->rank++;
         cursor->place = LOG_PLACE_FIRST;
         if (log_search_is_over(&lookup->search))
@@ -209,11 +208,8 @@ static int search_attempts(struct lookup *lookup,
             lookup->cursor = (struct cursor){.attempt = attempt->id,
                                              .place = LOG_PLACE_FIRST};
         result = search_attempt(lookup, attempt, err);
-        if (result < 0 && lookup->is_single)
-            return -1;
-        if (result == 0)
-            return 0;
-        lookup->unreadable += result < 0;
+        if (result <= 0)
+            return result;
     }
     lookup->cursor = (struct cursor){.attempt = lookup->cursor.attempt + 1,
                                      .place = LOG_PLACE_FIRST};
@@ -369,8 +365,8 @@ const struct route log_line_routes[] = {
                   .doc = "the log of this rank, if the trial has several"},
                  QUERY_PLACE("from", "only lines that begin at this byte or "
                                      "after it"),
-                 QUERY_PLACE("until", "only lines that begin before this byte; "
-                                      "0: all"),
+                 QUERY_PLACE("until", "the log as if it ended before this "
+                                      "byte; 0: all of it"),
                  QUERY_FLAG("last", "0",
                             "1: do not stop at `limit` lines, and return the "
                             "last ones")},

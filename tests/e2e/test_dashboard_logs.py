@@ -106,6 +106,7 @@ def test_a_part_of_a_log(dashboard):
     assert found(**{"from": 48}) == [8, 9, 10]
     assert found(last=1, limit=2) == [9, 10]
     assert found(last=1, limit=1, until=35) == [5]
+    assert found(until=34) == found(until=40) == [1, 2, 3, 4, 5]
     answer, = answers(dashboard, of_job(1), text="needle", last=1, limit=2)
     assert answer["count"] == 10
 
@@ -123,9 +124,14 @@ def test_nothing_leads_out_of_the_store(dashboard):
             os.mkfifo(log_of(dashboard, job))
         answer = ask(dashboard, of_job(job), text="needle")
         assert (answer.status, answer.error()) == (404, "not_found")
+    # The other ranks of an attempt are read nevertheless.
+    for rank in (1, 2):
+        (log_of(dashboard, 1).parent / f"rank-{rank}.log").write_text("needle")
+    log_of(dashboard, 1, "rank-1.log").unlink()
+    os.symlink(secret, log_of(dashboard, 1, "rank-1.log"))
     answer, = answers(dashboard, text="needle")
-    assert places(answer["lines"]) == [(3, 0, 1)]
-    assert answer["unreadable"] == 2
+    assert places(answer["lines"]) == [(1, 2, 1), (3, 0, 1)]
+    assert answer["unreadable"] == 3
 
 
 def test_what_cannot_be_asked(dashboard):
