@@ -102,6 +102,22 @@ def test_a_text_is_found_in_all_logs(logs, serve, page):
     page.at("case=1")
 
 
+def test_another_text_comes_from_a_log_beside_the_list(logs, serve, page):
+    logs[0].write_bytes(b"one\ntwo\n")
+    page.login(serve().viewer)
+    page.see("tune")
+    page.go("/runs/1/logs", find="one")
+    page.see("1 line found")
+    page.click_text("1", ".logs a")
+    see_found(page, "one", ".trial-panel")
+    page.fill(".trial-panel .log input", "two")
+    page.click_text("All logs", ".trial-panel a")
+    page.see("two", ".logs tbody")
+    assert rows(page) == [["1", "1", "2", "two"]]
+    assert page.js("return document.querySelector('.logs input').value") \
+        == "two"
+
+
 def test_more_lines_than_anybody_reads(logs, serve, page):
     logs[1].write_bytes(BLOCK)
     page.login(serve().viewer)

@@ -131,15 +131,21 @@ export function LogsView({ run }: ViewProps) {
   const regex = useHeldText("regex");
   const [draft, setDraft] = useState(find.value);
   const { found, error, isBusy, start, goOn, stop } = useSearch(`/runs/${run.id}/log_lines`);
-  const begin = (text: string) =>
+  const begun = useRef("");
+  const begin = (text: string) => {
+    begun.current = text;
     start({
       text,
       ignore_case: matchCase.peek() === "" ? "1" : "0",
       regex: regex.peek() === "" ? "0" : "1",
     });
+  };
+  // The address has a text when it opens, and another one by a link of a log beside it.
   useEffect(() => {
-    if (draft !== "") begin(draft);
-  }, []);
+    if (find.value === "" || find.value === begun.current) return;
+    setDraft(find.value);
+    begin(find.value);
+  }, [find.value]);
   const table = run.table.value;
   const { mask } = run.selection.value;
   const lines = found?.lines.filter(({ job }) => mask[rowOf(table, job)] !== 0) ?? [];
@@ -151,8 +157,8 @@ export function LogsView({ run }: ViewProps) {
         role="search"
         onSubmit={(event) => {
           event.preventDefault();
-          find.value = draft;
           begin(draft);
+          find.value = draft;
         }}
       >
         <input
