@@ -498,12 +498,14 @@ def test_viewers_leave_streams_to_an_operator(dashboard):
         assert listen("operator").startswith(b"HTTP/1.1 503")
 
 
-@pytest.mark.parametrize("role", [None, "viewer"])
-def test_answers_that_nobody_reads(dashboard, role):
-    """Those who take all connections with them are cut for an operator."""
+@pytest.mark.parametrize("role, encoding", [
+    (None, "gzip"), ("viewer", "gzip"), ("viewer", "identity")])
+def test_answers_that_nobody_reads(dashboard, role, encoding):
+    """Those who take all connections with them are cut for an operator, who
+    comes in like everybody."""
     who = f"{bearer(dashboard, role)}\r\n" if role else ""
     questions = (f"GET /app.js HTTP/1.1\r\nHost: {dashboard.netloc}\r\n"
-                 f"{who}Accept-Encoding: gzip\r\n\r\n").encode() * 40
+                 f"{who}Accept-Encoding: {encoding}\r\n\r\n").encode() * 40
     with nothing_stays(dashboard), contextlib.ExitStack() as clients:
         for _ in range(CONNECTIONS_MAX + 100):
             client = clients.enter_context(socket.socket())
@@ -511,9 +513,15 @@ def test_answers_that_nobody_reads(dashboard, role):
             client.settimeout(30)
             client.connect((dashboard.host, dashboard.port))
             send(client, questions)
-        for _ in range(10):
-            answer = dashboard.get("/api/v1/runs/1/columns")
+        for path in ("/login", "/", "/app.js", "/logs.js"):
+            answer = dashboard.get(path, role=None,
+                                   headers={"Accept-Encoding": "gzip"})
             assert answer.status == 200
+        browser = dashboard.browser("operator")
+        for _ in range(10):
+            for ask in (dashboard, browser):
+                answer = ask.get("/api/v1/runs/1/columns")
+                assert answer.status == 200
 
 
 def test_more_questions_than_threads(dashboard):
