@@ -79,6 +79,18 @@ def test_a_line_has_its_place_and_what_is_around(dashboard):
     assert line["before"] == "100"
 
 
+def test_a_browser_searches_in_its_session(dashboard):
+    path = "/api/v1/runs/1%s/log_lines?text=loss"
+    browser = dashboard.browser("viewer")
+    for place, count in (("", TRIALS), (of_job(1), 1)):
+        answer = browser.get(path % place)
+        assert answer.status == 200 and answer.json()["count"] == count
+        answer = dashboard.get(browser.prefix + path % place)
+        assert (answer.status, answer.error()) == (401, "not_logged_in")
+        answer = dashboard.get(path % place, role=None)
+        assert answer.status == 401
+
+
 def test_all_logs_of_a_run(dashboard):
     for job in range(1, TRIALS + 1):
         log_of(dashboard, job).write_text(f"x\nneedle {job}\n" * job)

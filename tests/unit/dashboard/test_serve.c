@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* wrap: guests_hold */
 #include "dashboard/serve.h"
 
 #include "dashboard/access/presence.h"
@@ -603,6 +604,36 @@ static void test_serve__keeps_no_operator_waiting_for_viewers(void **state)
     uv_sem_destroy(&may_end);
 }
 
+/* What the linker puts in place: as if viewers were being sent too much. */
+static bool has_no_room;
+
+int __real_guests_hold(struct guests *guests, struct guest *guest,
+                       const struct blob *answer, struct err *err);
+int __wrap_guests_hold(struct guests *guests, struct guest *guest,
+                       const struct blob *answer, struct err *err);
+int __wrap_guests_hold(struct guests *guests, struct guest *guest,
+                       const struct blob *answer, struct err *err)
+{
+    return has_no_room && guest->is_counted
+               ? err_set(err, ERR_SHORTAGE, "no room")
+               : __real_guests_hold(guests, guest, answer, err);
+}
+
+static void test_serve__sends_viewers_so_much_at_once(void **state)
+{
+    static const struct request_case cases[] = {
+        {GET("/api/v1/runs/1", BEARER), VIEWER, 503, "no room"},
+        {GET("/api/v1/runs/1", BEARER), VIEWER, 503, "\r\nRetry-After: 2\r\n"},
+        {GET("/api/v1/runs/1", BEARER), OPERATOR, 200, "made"},
+        {GET("/", ""), NOBODY, 503, "no room"},
+        {GET("/", "Accept-Encoding: gzip\r\n"), NOBODY, 200, "-gz\""},
+    };
+
+    has_no_room = true;
+    check_all(*state, cases, ARRAY_LEN(cases));
+    has_no_room = false;
+}
+
 /* It does not do first what many have asked for. */
 static void test_serve__ends_without_what_waits(void **state)
 {
@@ -700,6 +731,7 @@ int main(void)
         STORE_TEST(test_serve__knows_what_is_kept),
         STORE_TEST(test_serve__says_that_the_store_is_gone),
         STORE_TEST(test_serve__keeps_no_operator_waiting_for_viewers),
+        STORE_TEST(test_serve__sends_viewers_so_much_at_once),
         STORE_TEST(test_serve__ends_without_what_waits),
         STORE_TEST(test_page__is_what_lies_at_the_root),
         STORE_TEST(test_page__is_compressed_for_who_takes_that),

@@ -256,6 +256,35 @@ static void test_http__makes_room_by_who_is_not_protected(void **state)
     tear_down(&fixture);
 }
 
+static void stream_protected(struct fixture *fixture,
+                             struct http_exchange *exchange)
+{
+    http_protect(exchange);
+    stream(fixture, exchange);
+}
+
+static void test_http__lets_nobody_in_where_all_are_protected(void **state)
+{
+    struct fixture fixture;
+    int fds[HTTP_CONNECTIONS_MAX + 1];
+
+    (void)state;
+    set_up(&fixture, stream_protected);
+    for (int i = 0; i < HTTP_CONNECTIONS_MAX; i++) {
+        fixture.to_stream = "first";
+        fds[i] = must_ask(&fixture, GET);
+        must_read(&fixture, fds[i], "first");
+        fixture.asked = 0;
+    }
+    fds[HTTP_CONNECTIONS_MAX] = must_connect(&fixture);
+    run_until(&fixture, is_over(fds[HTTP_CONNECTIONS_MAX]));
+    for (int i = 0; i < HTTP_CONNECTIONS_MAX; i++)
+        assert_false(is_over(fds[i]));
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+        close(fds[i]);
+    tear_down(&fixture);
+}
+
 static void count_timer(uv_handle_t *handle, void *count)
 {
     if (uv_handle_get_type(handle) == UV_TIMER && uv_is_active(handle))
@@ -390,6 +419,7 @@ int main(void)
         cmocka_unit_test(test_http__cuts_a_stream_once),
         cmocka_unit_test(test_http__makes_room_by_who_waits_longest_to_ask),
         cmocka_unit_test(test_http__makes_room_by_who_is_not_protected),
+        cmocka_unit_test(test_http__lets_nobody_in_where_all_are_protected),
         cmocka_unit_test(test_http__cuts_who_does_not_ask_in_time),
         cmocka_unit_test(test_http__says_that_it_cannot_serve),
         cmocka_unit_test(test_http__closes_when_those_who_asked_are_answered),
