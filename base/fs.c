@@ -183,7 +183,7 @@ static int make_directory(const char *path, bool inherits, struct err *err)
 {
     struct stat st;
 
-    if ((inherits ? fs_shared_mkdirat(AT_FDCWD, path) : mkdir(path, 0700)) == 0)
+    if ((inherits ? fs_shared_mkdir(path) : mkdir(path, 0700)) == 0)
         return 0;
     if (errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         return 0;

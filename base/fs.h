@@ -65,20 +65,27 @@ int fs_copy_tree(const char *source, const char *target, struct err *err);
  * The functions below make a file or a folder as the one around it is: in such
  * a folder the group has the rights of the user and others none, whatever the
  * umask; elsewhere a file has the given mode, less the umask, and a folder
- * 0700.
+ * 0700. They are for folders of a run: other folders may have such a mode for
+ * another reason.
  */
 
 /* Whether a folder of that mode is one. */
 bool fs_is_shared(mode_t mode);
 /* The mode of a file at a path, for fs_write_atomic(). */
 mode_t fs_shared_mode(const char *path, mode_t mode);
-/* As open() and openat() with O_CREAT and O_CLOEXEC besides; -1 with errno. */
+/* As open() and openat() with O_CREAT and O_CLOEXEC besides, and in such a
+ * folder with O_NOFOLLOW; -1 with errno. */
 int fs_shared_open(const char *path, int flags, mode_t mode);
 int fs_shared_openat(int folder, const char *path, int flags, mode_t mode);
-/* As mkdirat(). */
+/* As mkdir() and mkdirat(). */
+int fs_shared_mkdir(const char *path);
 int fs_shared_mkdirat(int folder, const char *path);
 /* As fs_make_directories(). */
 int fs_make_shared_directories(const char *path, struct err *err);
+/* For programs of trials, where their user names the folder: the same within
+ * the folder that smtune gave to the trial, and fs_make_directories()
+ * elsewhere. */
+int fs_make_trial_directories(const char *path, struct err *err);
 /* Whether this user may remove all of a tree; -1 with an error that names the
  * first folder that denies it. */
 int fs_check_removable(const char *path, struct err *err);

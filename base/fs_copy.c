@@ -68,8 +68,8 @@ static int copy_file(const FTSENT *entry, const char *target)
     int to = -1, result = -1, error;
 
     if (from >= 0)
-        to = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-                  entry->fts_statp->st_mode & 0777);
+        to = fs_shared_open(target, O_WRONLY | O_TRUNC | O_NOFOLLOW,
+                            entry->fts_statp->st_mode & 0777);
     if (to >= 0)
         result = copy_bytes(from, to);
     if (result == 0)
@@ -98,8 +98,7 @@ static int copy_entry(const FTSENT *entry, const char *target)
 {
     switch (entry->fts_info) {
     case FTS_D:
-        return fs_shared_mkdirat(AT_FDCWD, target) == 0 || errno == EEXIST ? 0
-                                                                           : -1;
+        return fs_shared_mkdir(target) == 0 || errno == EEXIST ? 0 : -1;
     case FTS_F:
         return copy_file(entry, target);
     case FTS_SL:

@@ -352,7 +352,7 @@ static int run_prepare(struct train_run *run, struct err *err)
 {
     const char *directory = run->options->checkpoint_dir;
 
-    if (directory != NULL && fs_make_shared_directories(directory, err) != 0)
+    if (directory != NULL && fs_make_trial_directories(directory, err) != 0)
         return -1;
     if (run_open_checkpoint(run, err) != 0 || cut(run, err) != 0 ||
         run_init(run, DATA_TRAIN, err) != 0)

@@ -11,20 +11,55 @@
 
 #include "base/mem.h"
 
+enum { ROOM_BYTES = 1 << 10, MOST_BYTES = 1 << 20 };
+
+/* Returns errno; *name stays NULL where there is none. */
+typedef int look_fn(id_t id, char *room, size_t size, char **name);
+
+/* With more room until it is enough: the members of a group can be many. */
+static char *find_name(id_t id, look_fn *look)
+{
+    char *name = NULL;
+    int error = ERANGE;
+
+    for (size_t size = ROOM_BYTES; error == ERANGE && size <= MOST_BYTES;
+         size *= 2) {
+        char *room = mem_alloc(size);
+
+        error = look(id, room, size, &name);
+        free(room);
+    }
+    return name != NULL ? name : mem_printf("%ju", (uintmax_t)id);
+}
+
+static int look_for_user(id_t user, char *room, size_t size, char **name)
+{
+    struct passwd entry, *found = NULL;
+    int error = getpwuid_r(user, &entry, room, size, &found);
+
+    if (found != NULL)
+        *name = mem_copy_string(entry.pw_name);
+    return error;
+}
+
+static int look_for_group(id_t group, char *room, size_t size, char **name)
+{
+    struct group entry, *found = NULL;
+    int error = getgrgid_r(group, &entry, room, size, &found);
+
+    if (found != NULL)
+        *name = mem_copy_string(entry.gr_name);
+    return error;
+}
+
 char *user_name(uid_t user)
 {
-    const struct passwd *entry = getpwuid(user);
-
-    return entry != NULL ? mem_copy_string(entry->pw_name)
-                         : mem_printf("%ju", (uintmax_t)user);
+    return find_name(user, look_for_user);
 }
 
 char *group_name(gid_t group)
 {
-    const struct group *entry = getgrgid(group);
-
-    return entry != NULL ? mem_copy_string(entry->gr_name)
-                         : mem_printf("%ju", (uintmax_t)group);
+    return find_name(group, look_for_group);
 }
 
 bool group_find(const char *name, gid_t *group)

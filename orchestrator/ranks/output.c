@@ -67,7 +67,7 @@ struct rank_outputs *rank_outputs_create(
     struct rank_outputs *outputs;
 
     if (options->log_directory != NULL &&
-        fs_make_shared_directories(options->log_directory, err) != 0)
+        fs_make_trial_directories(options->log_directory, err) != 0)
         return NULL;
     outputs = mem_zero(sizeof(*outputs));
     outputs->options = *options;
@@ -279,7 +279,8 @@ static int open_log(struct rank_output *output, int number, struct err *err)
     output->log_path = mem_printf("%s/rank-%d.log",
                                   output->owner->options.log_directory, number);
     output->log_fd =
-        fs_shared_open(output->log_path, O_WRONLY | O_TRUNC | O_APPEND, 0666);
+        open(output->log_path,
+             O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
     if (output->log_fd >= 0)
         return 0;
     return err_set_errno(err, ERR_FAILED, errno, "cannot open '%s'",

@@ -186,7 +186,7 @@ static int write_shard(const struct checkpoint_saver *saver, struct err *err)
 {
     char *folder = checkpoint_folder(saver->place->directory, saver->at.step);
     char *path = shard_path(saver, saver->place->rank);
-    int status = fs_make_shared_directories(folder, err);
+    int status = fs_make_trial_directories(folder, err);
 
     if (status == 0)
         status = write_file(saver, path, err);

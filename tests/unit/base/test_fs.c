@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/fs.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -296,8 +297,9 @@ static void make_all_in(const char *folder)
         0);
     assert_int_equal(fs_copy_tree(source, tree, &err), 0);
     fd = open(folder, O_RDONLY | O_DIRECTORY);
-    assert_int_equal(fs_shared_mkdirat(fd, "at"), 0);
+    assert_int_equal(fs_shared_mkdirat(fd, "at/"), 0);
     assert_int_equal(fs_shared_mkdirat(fd, "at"), -1);
+    assert_int_equal(fs_shared_mkdirat(fd, "at/in"), 0);
     close(fd);
     free(open_path);
     free(written);
@@ -330,8 +332,10 @@ static void test_fs__a_shared_folder_passes_on_its_modes(void **state)
         expect_mode(fs_join(folder, "a"), wanted->inner);
         expect_mode(fs_join(folder, "a/b"), wanted->inner);
         expect_mode(fs_join(folder, "at"), wanted->inner);
+        expect_mode(fs_join(folder, "at/in"), wanted->inner);
         expect_mode(fs_join(folder, "tree"), wanted->inner);
         expect_mode(fs_join(folder, "tree/b"), wanted->inner);
+        expect_mode(fs_join(folder, "tree/b/written"), wanted->file);
         free(folder);
         free(name);
     }
@@ -350,6 +354,51 @@ static void test_fs__a_file_keeps_the_mode_that_it_has(void **state)
     assert_int_equal(mode_of(path), 0600);
     free(path);
     free(folder);
+}
+
+/* Others of the group may have put a link there. */
+static void test_fs__a_shared_folder_follows_no_link(void **state)
+{
+    char *folder = make_with(*state, "shared", 02770);
+    char *elsewhere = fs_join(*state, "mine");
+    char *link = fs_join(folder, "link"), *hard = fs_join(folder, "hard");
+    int fd;
+
+    assert_int_equal(fs_write_atomic(elsewhere, "", 0, 0600, NULL), 0);
+    assert_int_equal(symlink(elsewhere, link), 0);
+    assert_int_equal(fs_shared_open(link, O_WRONLY | O_TRUNC, 0600), -1);
+    assert_int_equal(errno, ELOOP);
+    assert_int_equal(linkat(AT_FDCWD, elsewhere, AT_FDCWD, hard, 0), 0);
+    fd = fs_shared_open(hard, O_WRONLY, 0600);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(mode_of(elsewhere), 0600);
+    free(hard);
+    free(link);
+    free(elsewhere);
+    free(folder);
+}
+
+/* A folder of the project with the same modes is nothing of smtune's. */
+static void test_fs__only_the_trials_folder_shares_what_a_trial_names(
+    void **state)
+{
+    char *trial = make_with(*state, "trial", 02770);
+    char *project = make_with(*state, "project", 02770);
+    char *inside = fs_join(trial, "logs/a"), *outside = fs_join(project, "b");
+    char *beside = fs_join(*state, "trial-2");
+
+    assert_int_equal(setenv("SMTUNE_DIR", trial, 1), 0);
+    assert_int_equal(fs_make_trial_directories(inside, NULL), 0);
+    assert_int_equal(fs_make_trial_directories(outside, NULL), 0);
+    assert_int_equal(fs_make_trial_directories(beside, NULL), 0);
+    assert_int_equal(unsetenv("SMTUNE_DIR"), 0);
+    expect_mode(fs_join(trial, "logs"), 02770);
+    expect_mode(inside, 02770);
+    expect_mode(outside, 02700);
+    expect_mode(beside, 0700);
+    expect_mode(trial, 02770);
+    expect_mode(project, 02770);
 }
 
 static void test_fs__what_can_be_removed(void **state)
@@ -399,6 +448,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_fs__a_file_keeps_the_mode_that_it_has, make_folder,
             remove_folder),
+        cmocka_unit_test_setup_teardown(
+            test_fs__a_shared_folder_follows_no_link, make_folder,
+            remove_folder),
+        cmocka_unit_test_setup_teardown(
+            test_fs__only_the_trials_folder_shares_what_a_trial_names,
+            make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_fs__what_can_be_removed,
                                         make_folder, remove_folder),
         cmocka_unit_test(test_fs__paths),
