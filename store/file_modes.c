@@ -110,6 +110,33 @@ static void check_path(const struct checking *checking, char *path)
     free(path);
 }
 
+/* A file of the choice that does not count: made by another user, or no such
+ * file at all. Only the folder's owner can tell whether it is to be shared. */
+static void check_choice(const struct checking *checking, const char *directory)
+{
+    char *path = fs_join(directory, SHARING_FILE);
+    struct file_modes_fault fault = {.path = path, .problem = "smtune ignores"};
+    struct stat status, folder;
+
+    if (lstat(path, &status) == 0 && stat(directory, &folder) == 0) {
+        struct buf command = BUF_INIT;
+
+        if (status.st_uid != folder.st_uid) {
+            char *owner = user_name(folder.st_uid);
+
+            buf_printf(&command, "chown %s ", owner);
+            shell_add_word(path, &command);
+            buf_add_string(&command, " to share the store, or ");
+            free(owner);
+        }
+        buf_add_string(&command, "rm");
+        fault.mode = (unsigned)status.st_mode & ALL;
+        report(checking, &fault, buf_text(&command));
+        buf_clear(&command);
+    }
+    free(path);
+}
+
 void file_modes_check(const char *directory, file_modes_fn *call, void *user)
 {
     static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
@@ -121,6 +148,8 @@ void file_modes_check(const char *directory, file_modes_fn *call, void *user)
         check_path(&checking, mem_copy_string(directory));
         check_path(&checking, fs_join(directory, "runs"));
         check_path(&checking, fs_join(directory, "smtune.lock"));
+    } else {
+        check_choice(&checking, directory);
     }
     for (size_t i = 0; i < ARRAY_LEN(endings); i++)
         check_path(&checking,

@@ -15,7 +15,7 @@
  * or -1. */
 int file_modes_create(const char *directory, const char *path, struct err *err);
 
-/* A file or a folder with another mode or group than it should have. */
+/* A file or a folder with another mode, group or owner than it should have. */
 struct file_modes_fault {
     const char *path;
     unsigned mode;

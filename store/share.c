@@ -7,6 +7,7 @@
  */
 #include "store/share.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -42,14 +43,65 @@ static int find_group(const char *name, gid_t *group, struct err *err)
     return -1;
 }
 
+/* ---- the folder ---- */
+
+/* Of an earlier try, or of `smtune init`. */
+static bool may_be_there(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+           strcmp(name, "smtune.lock") == 0 ||
+           strcmp(name, "experiment.schema.json") == 0 ||
+           strncmp(name, SHARING_FILE, strlen(SHARING_FILE)) == 0;
+}
+
+/* The group gets all rights there: nobody's home, nor a folder of data. */
+static int check_empty(const char *path, struct err *err)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    int result = 0;
+
+    if (folder == NULL)
+        return err_set_errno(err, ERR_FAILED, errno, "cannot read '%s'", path);
+    while (result == 0 && (entry = readdir(folder)) != NULL)
+        if (!may_be_there(entry->d_name))
+            result = err_set(err, ERR_BUSY,
+                             "'%s' has other files, for example '%s': a shared "
+                             "store needs a folder of its own (--store)",
+                             path, entry->d_name);
+    closedir(folder);
+    return result;
+}
+
+static int check_owner(const char *path, struct err *err)
+{
+    struct stat status;
+    char *owner;
+
+    if (geteuid() == 0 || stat(path, &status) != 0 ||
+        status.st_uid == geteuid())
+        return 0;
+    owner = user_name(status.st_uid);
+    err_set(err, ERR_FAILED,
+            "'%s' belongs to user '%s', and only its owner can share it (or "
+            "use another folder: --store)",
+            path, owner);
+    free(owner);
+    return -1;
+}
+
 /* Not those above it: they would be closed to the group. */
 static int make_folder(const char *path, struct err *err)
 {
-    if (mkdir(path, 0700) == 0 || errno == EEXIST)
+    if (mkdir(path, 0700) == 0)
         return 0;
-    return err_set_errno(err, ERR_FAILED, errno,
-                         "cannot make the directory '%s'", path);
+    if (errno != EEXIST)
+        return err_set_errno(err, ERR_FAILED, errno,
+                             "cannot make the directory '%s'", path);
+    return check_owner(path, err) == 0 ? check_empty(path, err) : -1;
 }
+
+/* ---- modes ---- */
 
 static bool has_modes(int fd, gid_t group)
 {
@@ -80,27 +132,33 @@ static int set_modes(const char *directory, const char *name, gid_t group,
     return result;
 }
 
-/* It also shows whether new files there get the folder's group. */
-static int record_choice(const char *directory, gid_t group, struct err *err)
+/* What a server makes of the owner and the group of a new file shows now: one
+ * may give all files to the same user. */
+static int check_new_file(const char *directory, gid_t group, struct err *err)
 {
     char *path = fs_join(directory, SHARING_FILE);
-    char *name = group_name(group);
-    char *line = mem_printf("%s\n", name);
     struct stat status;
-    int result = fs_write_atomic(path, line, strlen(line),
-                                 fs_shared_mode(path, 0600), err);
+    bool is_right = stat(path, &status) == 0 && status.st_gid == group &&
+                    status.st_uid == geteuid() && store_has_group(directory);
 
-    if (result == 0 && (stat(path, &status) != 0 || status.st_gid != group)) {
+    if (!is_right)
         unlink(path);
-        result = err_set(err, ERR_FAILED,
-                         "the file system of '%s' does not give the group of "
-                         "a folder to new files: use another folder (--store)",
-                         directory);
-    }
-    free(line);
-    free(name);
     free(path);
-    return result;
+    return is_right ? 0
+                    : err_set(err, ERR_FAILED,
+                              "the file system of '%s' does not give new files "
+                              "their user and the group of the folder: use "
+                              "another folder (--store)",
+                              directory);
+}
+
+static int record_choice(const char *directory, gid_t group, struct err *err)
+{
+    char *name = group_name(group);
+    int result = store_record_group(directory, name, err);
+
+    free(name);
+    return result == 0 ? check_new_file(directory, group, err) : -1;
 }
 
 int store_share(const char *directory, const char *group, struct err *err)
@@ -126,6 +184,8 @@ int store_share(const char *directory, const char *group, struct err *err)
     free(path);
     return result;
 }
+
+/* ---- the folders above ---- */
 
 /* By the modes alone: there may be access lists besides. */
 static bool may_enter(const char *path, gid_t group)

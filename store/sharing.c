@@ -2,7 +2,12 @@
 /*
  * What differs in a store that a group shares. Only what is right in its folder
  * is made as the file of the choice has it. `runs` is that, too, and what is
- * made below it has the modes of the folder around it.
+ * made below the folder of a run has the modes of the folder around it.
+ *
+ * A folder of a project often has the modes of a shared one, and each of its
+ * group can make files there and rename those of others. So neither modes nor a
+ * name share a store: the file has to be of the folder's owner or of root, and
+ * to begin with a line that no other file has.
  */
 #include "store/sharing.h"
 
@@ -18,36 +23,60 @@
 #include "base/mem.h"
 #include "base/system/user_name.h"
 
-enum { FILE_MODE = 0600, FOLDER_MODE = 0700, NAME_MAX_BYTES = 256 };
+enum {
+    FILE_MODE = 0600,
+    FOLDER_MODE = 0700,
+    CHOICE_MODE = 0640,
+    CHOICE_MAX_BYTES = 512
+};
 
-/* Anybody who may write in the folder can make such a file, but the choice is
- * that of the folder's owner. */
-bool store_has_group(const char *directory)
+static const char first_line[] = "# A group shares this store.\n";
+
+static bool is_choice_of_owner(const char *directory, const char *path)
 {
-    char *path = fs_join(directory, SHARING_FILE);
     struct stat folder, status;
-    bool is_shared = lstat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-                     stat(directory, &folder) == 0 &&
-                     status.st_uid == folder.st_uid;
 
-    free(path);
-    return is_shared;
+    return lstat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+           stat(directory, &folder) == 0 &&
+           (status.st_uid == folder.st_uid || status.st_uid == 0);
 }
 
 char *store_group(const char *directory)
 {
-    char *path = fs_join(directory, SHARING_FILE);
+    char *path = fs_join(directory, SHARING_FILE), *group = NULL;
     struct buf text = BUF_INIT;
-    bool is_shared = store_has_group(directory) &&
-                     fs_read_regular(path, NAME_MAX_BYTES, &text, NULL) == 0;
 
-    free(path);
-    if (!is_shared) {
-        buf_clear(&text);
-        return NULL;
+    if (is_choice_of_owner(directory, path) &&
+        fs_read_regular(path, CHOICE_MAX_BYTES, &text, NULL) == 0 &&
+        strncmp(buf_text(&text), first_line, strlen(first_line)) == 0) {
+        const char *name = buf_text(&text) + strlen(first_line);
+
+        group = mem_copy_bytes(name, strcspn(name, "\n"));
     }
-    buf_truncate(&text, strcspn(buf_text(&text), "\n"));
-    return buf_take(&text);
+    buf_clear(&text);
+    free(path);
+    return group;
+}
+
+bool store_has_group(const char *directory)
+{
+    char *group = store_group(directory);
+    bool is_shared = group != NULL;
+
+    free(group);
+    return is_shared;
+}
+
+int store_record_group(const char *directory, const char *group,
+                       struct err *err)
+{
+    char *path = fs_join(directory, SHARING_FILE);
+    char *text = mem_printf("%s%s\n", first_line, group);
+    int result = fs_write_atomic(path, text, strlen(text), CHOICE_MODE, err);
+
+    free(text);
+    free(path);
+    return result;
 }
 
 int store_check_member(const char *directory, struct err *err)
@@ -76,29 +105,26 @@ int store_open_file(const char *directory, const char *path, int flags)
 
 /* ---- folders ---- */
 
-static int make_runs(const char *directory, struct err *err)
+static int make_folder(const char *path, bool has_group, struct err *err)
 {
-    char *path = fs_join(directory, "runs");
-    int result = store_has_group(directory) ? fs_shared_mkdirat(AT_FDCWD, path)
-                                            : mkdir(path, FOLDER_MODE);
+    int result = has_group ? fs_shared_mkdir(path) : mkdir(path, FOLDER_MODE);
 
-    if (result != 0 && errno == EEXIST)
-        result = 0;
-    if (result != 0)
-        err_set_errno(err, ERR_FAILED, errno, "cannot make the directory '%s'",
-                      path);
-    free(path);
-    return result;
+    return result == 0 || errno == EEXIST
+               ? 0
+               : err_set_errno(err, ERR_FAILED, errno,
+                               "cannot make the directory '%s'", path);
 }
 
 int store_make_run_directory(const char *directory, const char *run_name,
                              struct err *err)
 {
-    char *path = mem_printf("%s/runs/%s", directory, run_name);
-    int result = make_runs(directory, err);
+    char *runs = fs_join(directory, "runs"), *path = fs_join(runs, run_name);
+    bool has_group = store_has_group(directory);
+    int result = make_folder(runs, has_group, err);
 
     if (result == 0)
-        result = fs_make_shared_directories(path, err);
+        result = make_folder(path, has_group, err);
     free(path);
+    free(runs);
     return result;
 }

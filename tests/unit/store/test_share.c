@@ -34,6 +34,23 @@ static void must_share(const char *folder)
     free(group);
 }
 
+static void add_fault(void *user, const struct file_modes_fault *fault)
+{
+    buf_printf(user, "%s %s %04o: %s\n", fault->problem,
+               strrchr(fault->path, '/') + 1, fault->mode, fault->fix);
+}
+
+static void must_find(const char *folder, const char *word)
+{
+    struct buf found = BUF_INIT;
+
+    file_modes_check(folder, add_fault, &found);
+    if (word == NULL ? found.length > 0
+                     : strstr(buf_text(&found), word) == NULL)
+        fail_msg("not '%s' in: %s", word, buf_text(&found));
+    buf_clear(&found);
+}
+
 static void test_share__has_the_modes_of_the_group(void **state)
 {
     char *group = group_name(getegid()), *found;
@@ -76,6 +93,59 @@ static void test_share__modes_alone_are_no_choice(void **state)
     assert_int_equal(mode_of(*state, "runs/mlp") & 077, 0);
 }
 
+/* Anybody who may write in the folder can rename a file of its owner. */
+static void test_share__another_file_is_no_choice(void **state)
+{
+    char *choice = fs_join(*state, SHARING_FILE);
+    char *lock = fs_join(*state, "smtune.lock");
+    struct err err = {0};
+
+    assert_int_equal(chmod(*state, 02770), 0);
+    store_close(must_open(*state, STORE_CREATE));
+    assert_int_equal(rename(lock, choice), 0);
+    assert_false(store_has_group(*state));
+    must_find(*state, "smtune ignores smtune.shared 0600: rm ");
+    store_close(must_open(*state, STORE_WRITE));
+    assert_int_equal(mode_of(*state, "smtune.lock"), 0600);
+    free(lock);
+    free(choice);
+    must(store_make_run_directory(*state, "mlp", &err));
+}
+
+/* In which others may have made it: what is below is private all the same. */
+static void test_share__a_run_of_ones_own_is_private(void **state)
+{
+    char *runs = fs_join(*state, "runs");
+    struct err err = {0};
+
+    store_close(must_open(*state, STORE_CREATE));
+    assert_int_equal(mkdir(runs, 0700), 0);
+    assert_int_equal(chmod(runs, 02770), 0);
+    must(store_make_run_directory(*state, "mlp", &err));
+    assert_int_equal(mode_of(*state, "runs/mlp") & 077, 0);
+    free(runs);
+}
+
+static void test_share__takes_an_empty_folder_only(void **state)
+{
+    char *group = group_name(getegid());
+    char *schema = fs_join(*state, "experiment.schema.json");
+    char *data = fs_join(*state, "data");
+    struct err err = {0};
+
+    assert_int_equal(chmod(*state, 0755), 0);
+    assert_int_equal(fs_write_atomic(data, "x", 1, 0644, &err), 0);
+    assert_int_equal(store_share(*state, group, &err), -1);
+    assert_int_equal(err.kind, ERR_BUSY);
+    assert_non_null(strstr(err.text, "'data'"));
+    assert_int_equal(mode_of(*state, ""), 0755);
+    assert_int_equal(rename(data, schema), 0);
+    must_share(*state);
+    free(data);
+    free(schema);
+    free(group);
+}
+
 static void test_share__refuses_what_it_cannot_do(void **state)
 {
     char *group = group_name(getegid());
@@ -99,23 +169,6 @@ static void test_share__refuses_what_it_cannot_do(void **state)
 }
 
 /* ---- file_modes ---- */
-
-static void add_fault(void *user, const struct file_modes_fault *fault)
-{
-    buf_printf(user, "%s %s %04o: %s\n", fault->problem,
-               strrchr(fault->path, '/') + 1, fault->mode, fault->fix);
-}
-
-static void must_find(const char *folder, const char *word)
-{
-    struct buf found = BUF_INIT;
-
-    file_modes_check(folder, add_fault, &found);
-    if (word == NULL ? found.length > 0
-                     : strstr(buf_text(&found), word) == NULL)
-        fail_msg("not '%s' in: %s", word, buf_text(&found));
-    buf_clear(&found);
-}
 
 static void change(const char *folder, const char *name, mode_t mode)
 {
@@ -160,7 +213,9 @@ static void test_share__a_closed_folder_above_is_found(void **state)
     assert_int_equal(mkdir(closed, 0755), 0);
     assert_int_equal(chmod(*state, 0755), 0);
     must_share(folder);
-    assert_null(store_find_barrier(folder));
+    barrier = store_find_barrier(folder);
+    assert_true(barrier == NULL || !fs_is_within(barrier, *state));
+    free(barrier);
     assert_int_equal(chmod(closed, 0700), 0);
     barrier = store_find_barrier(folder);
     assert_string_equal(barrier, closed);
@@ -174,6 +229,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORE_TEST(test_share__has_the_modes_of_the_group),
         STORE_TEST(test_share__modes_alone_are_no_choice),
+        STORE_TEST(test_share__another_file_is_no_choice),
+        STORE_TEST(test_share__a_run_of_ones_own_is_private),
+        STORE_TEST(test_share__takes_an_empty_folder_only),
         STORE_TEST(test_share__refuses_what_it_cannot_do),
         STORE_TEST(test_share__wrong_modes_are_found),
         STORE_TEST(test_share__wrong_modes_of_ones_own_are_found),
