@@ -255,7 +255,8 @@ static int run_child(void *argument)
     int error;
 
     raw_call(SYS_setsid, 0, 0, 0, 0);
-    raw_call(SYS_umask, (long)child->umask, 0, 0, 0);
+    if (child->umask != child->spawner->umask)
+        raw_call(SYS_umask, (long)child->umask, 0, 0, 0);
     if (child->spawner->ends_with_us)
         raw_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0);
     error =
@@ -433,16 +434,17 @@ static int open_log(const char *directory, struct err *err)
     return fd;
 }
 
-/* In a folder that a group shares, the group may do with the command's files
- * what their user may. But only where the files that the command makes
- * elsewhere get that group, or one of this user alone. */
-static mode_t umask_in(const struct spawner *spawner, const char *directory)
+/* In a folder that a group shares, which the mode of the log shows, the group
+ * may do with the command's files what their user may. But only where the files
+ * that the command makes elsewhere get that group, or one of this user alone.
+ */
+static mode_t umask_beside(const struct spawner *spawner, int log_fd)
 {
     gid_t group = getegid();
-    struct stat folder;
+    struct stat log;
 
-    if (stat(directory, &folder) != 0 || !fs_is_shared(folder.st_mode) ||
-        (group != folder.st_gid && group != geteuid()))
+    if (fstat(log_fd, &log) != 0 || (log.st_mode & S_IWGRP) == 0 ||
+        (group != log.st_gid && group != geteuid()))
         return spawner->umask;
     return (spawner->umask & ~(mode_t)S_IRWXG) |
            (spawner->umask & S_IRWXU) >> 3;
@@ -657,12 +659,11 @@ pid_t spawn_command(struct spawner *spawner, const struct attempt_spec *spec,
             nest = child_stack_take(spawner);
         if (nest == NULL)
             nest = &waited;
-        nest->child =
-            (struct child){.spawner = spawner,
-                           .group = place->group,
-                           .claim_fd = claim_fd,
-                           .log_fd = log_fd,
-                           .umask = umask_in(spawner, spec->directory)};
+        nest->child = (struct child){.spawner = spawner,
+                                     .group = place->group,
+                                     .claim_fd = claim_fd,
+                                     .log_fd = log_fd,
+                                     .umask = umask_beside(spawner, log_fd)};
         fill_child(nest, spec, place->gpus);
         pid = start_in(nest, nest != &waited, pid_start, err);
         close(log_fd);

@@ -20,7 +20,7 @@ struct spawner {
     int null_fd;        /* /dev/null */
     char *stack;        /* of a child until it executes its command */
     uint64_t tick_ns;   /* of the clock of start times; 0: not to be trusted */
-    mode_t umask;
+    mode_t umask;       /* of this process */
     struct child_stack *nests; /* of children that ran beside us */
     /* A command is killed when this process dies: for where nobody else could
      * know that it lives. */

@@ -60,6 +60,7 @@ struct folder {
 struct workspaces {
     char *directory; /* of the run */
     int trials_fd, attempts_fd;
+    bool is_shared; /* by a group: spares a look for each of the many files */
     bool is_synced; /* what is in `attempts` outlasts a power cut */
     void *used;     /* tsearch tree of the folders of live trials */
     SLIST_HEAD(folders, folder) spare; /* of trials that are over */
@@ -123,6 +124,7 @@ const char *workspaces_directory(const struct workspaces *workspaces)
 struct workspaces *workspaces_create(const char *run_directory, struct err *err)
 {
     struct workspaces *workspaces = mem_zero(sizeof(*workspaces));
+    struct stat trials;
 
     workspaces->directory = mem_copy_string(run_directory);
     workspaces->attempts_fd = -1;
@@ -134,6 +136,8 @@ struct workspaces *workspaces_create(const char *run_directory, struct err *err)
         workspaces_destroy(workspaces);
         return NULL;
     }
+    workspaces->is_shared = fstat(workspaces->trials_fd, &trials) == 0 &&
+                            fs_is_shared(trials.st_mode);
     sync_above(run_directory);
     return workspaces;
 }
@@ -227,12 +231,26 @@ int workspace_forget_shards(const struct workspaces *workspaces,
 
 /* -- Making ---------------------------------------------------------------*/
 
-static int make_directory(int fd, const char *name, struct err *err)
+static int make_directory(const struct workspaces *workspaces, const char *name,
+                          struct err *err)
 {
-    if (fs_shared_mkdirat(fd, name) == 0 || errno == EEXIST)
+    if ((workspaces->is_shared
+             ? fs_shared_mkdirat(workspaces->trials_fd, name)
+             : mkdirat(workspaces->trials_fd, name, 0700)) == 0 ||
+        errno == EEXIST)
         return 0;
     return err_set_errno(err, ERR_FAILED, errno, "cannot make the directory %s",
                          name);
+}
+
+static int open_file(const struct workspaces *workspaces, const char *name)
+{
+    enum { FLAGS = O_WRONLY | O_NOFOLLOW, MODE = 0600 };
+
+    return workspaces->is_shared
+               ? fs_shared_openat(workspaces->trials_fd, name, FLAGS, MODE)
+               : openat(workspaces->trials_fd, name,
+                        FLAGS | O_CREAT | O_CLOEXEC, MODE);
 }
 
 /* In place: neither atomic nor synced, for it is made anew for each attempt;
@@ -241,8 +259,7 @@ static int write_json(const struct workspaces *workspaces, int64_t trial,
                       const char *file, const json_t *json, struct err *err)
 {
     char name[NAME_BYTES];
-    int fd = fs_shared_openat(workspaces->trials_fd, name_in(name, trial, file),
-                              O_WRONLY | O_NOFOLLOW, 0600);
+    int fd = open_file(workspaces, name_in(name, trial, file));
     struct buf text = BUF_INIT;
     struct stat status;
     int result = 0;
@@ -268,8 +285,8 @@ static int make_folder(const struct workspaces *workspaces, int64_t trial,
     int result = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(folders) && result == 0; i++)
-        result = make_directory(workspaces->trials_fd,
-                                name_in(name, trial, folders[i]), err);
+        result =
+            make_directory(workspaces, name_in(name, trial, folders[i]), err);
     return result;
 }
 

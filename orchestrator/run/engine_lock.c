@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/mem.h"
 #include "base/system/user_name.h"
 
 static struct flock whole_file(short type)
@@ -37,19 +39,34 @@ static int try_lock(int fd)
     return fcntl(fd, F_OFD_SETLK, &lock);
 }
 
+/* Root may do anything, but what a run executes is not to do so. */
+static char *hint(const char *owner)
+{
+    bool is_number = owner[0] >= '0' && owner[0] <= '9';
+
+    return geteuid() != 0
+               ? mem_copy_string("")
+               : mem_printf(" (as root, use: sudo -u %s%s%s)",
+                            is_number ? "'#" : "", owner, is_number ? "'" : "");
+}
+
 /* That the run is another user's. Always -1. */
 static int refuse(const char *run_directory, const char *owner, struct err *err)
 {
+    char *help = hint(owner);
     int64_t pid;
 
     if (engine_lock_probe(run_directory, &pid, NULL) == 1)
-        return err_set(err, ERR_BUSY,
-                       "an engine of user '%s' (pid %" PRId64
-                       ") works on this run, and only %s may control it",
-                       owner, pid, owner);
-    return err_set(err, ERR_BUSY,
-                   "it belongs to user '%s', and only %s may control it", owner,
-                   owner);
+        err_set(err, ERR_BUSY,
+                "an engine of user '%s' (pid %" PRId64
+                ") works on this run, and only %s may control it%s",
+                owner, pid, owner, help);
+    else
+        err_set(err, ERR_BUSY,
+                "it belongs to user '%s', and only %s may control it%s", owner,
+                owner, help);
+    free(help);
+    return -1;
 }
 
 char *engine_lock_find_owner(const char *run_directory)

@@ -36,14 +36,15 @@ static int compare_row(void *user, const struct run_row *row)
 }
 
 /* Whether it is the run of another user of a shared store. */
-static bool is_anothers(struct store *store, const char *name)
+static bool has_other_owner(struct store *store, const char *name)
 {
     char *directory = store_run_directory(store, name);
     char *owner = engine_lock_find_owner(directory);
+    bool has_other = owner != NULL;
 
     free(directory);
     free(owner);
-    return owner != NULL;
+    return has_other;
 }
 
 /* The last of name, name-2, name-3 ... that there is, and is ours; 0: none. */
@@ -56,7 +57,7 @@ static int find_last(struct store *store, const char *name, int count,
         struct err missing;
         int64_t id;
         int found = store_find_run(store, candidate, &id, &missing);
-        bool is_ours = found == 0 && !is_anothers(store, candidate);
+        bool is_ours = found == 0 && !has_other_owner(store, candidate);
 
         free(candidate);
         if (found != 0 && missing.kind == ERR_NOT_FOUND)

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -175,6 +176,59 @@ static void test_spawn__parent_and_claim_know_the_start_time(void **state)
     free(directory);
 }
 
+/* What `umask` prints for a command in a folder of that mode. */
+static char *umask_in(const char *root, mode_t mode, mode_t own)
+{
+    static char sh[] = "/bin/sh", option[] = "-c", script[] = "umask";
+    char *argv[] = {sh, option, script, NULL}, *envp[] = {NULL};
+    char *folder = fs_join(root, "attempt"), *path = fs_join(folder, "log");
+    const struct attempt_spec spec = {.attempt = 1,
+                                      .directory = folder,
+                                      .work_directory = folder,
+                                      .argv = argv,
+                                      .envp = envp};
+    const struct spawn_place place = {.gpus = NULL};
+    struct buf log = BUF_INIT;
+    struct spawner spawner;
+    uint64_t start = 0;
+    mode_t before;
+    pid_t pid;
+
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_int_equal(chmod(folder, mode), 0);
+    before = umask(own);
+    assert_int_equal(spawner_init(&spawner, NULL), 0);
+    pid = spawn_command(&spawner, &spec, &place, &start, NULL);
+    assert_int_equal(umask(before), own);
+    assert_true(pid > 0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    spawner_clear(&spawner);
+    assert_int_equal(fs_read(path, 1 << 20, &log, NULL), 0);
+    assert_int_equal(fs_remove_tree(folder, NULL), 0);
+    free(path);
+    free(folder);
+    return buf_take(&log);
+}
+
+static void expect_umask(const char *root, mode_t mode, mode_t own,
+                         const char *expected)
+{
+    char *seen = umask_in(root, mode, own);
+
+    assert_string_equal(seen, expected);
+    free(seen);
+}
+
+/* The folder has our own group. */
+static void test_spawn__a_group_may_use_what_the_command_makes(void **state)
+{
+    expect_umask(*state, 0700, 077, "0077\n");
+    expect_umask(*state, 0770, 022, "0022\n");
+    expect_umask(*state, 02700, 027, "0027\n");
+    expect_umask(*state, 02770, 077, "0007\n");
+    expect_umask(*state, 02770, 022, "0002\n");
+}
+
 #define IN_FOLDER(name)                                                        \
     cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
@@ -187,6 +241,7 @@ int main(void)
         IN_FOLDER(test_spawn__overlapping_starts_run),
         IN_FOLDER(test_spawn__overlapping_starts_say_why_they_failed),
         IN_FOLDER(test_spawn__parent_and_claim_know_the_start_time),
+        IN_FOLDER(test_spawn__a_group_may_use_what_the_command_makes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -258,6 +258,52 @@ static void test_workspace__a_share_of_files_stays(void **state)
     assert_true(is_there(fixture, "trials/1"));
 }
 
+static void assert_mode(const struct fixture *fixture, const char *rest,
+                        unsigned mode)
+{
+    char *path = path_of(fixture, rest);
+    struct stat status;
+
+    assert_int_equal(stat(path, &status), 0);
+    if ((status.st_mode & 07777) != mode)
+        fail_msg("%s: mode %04o, not %04o", path, status.st_mode & 07777u,
+                 mode);
+    free(path);
+}
+
+/* Its group can read and remove all. */
+static void test_workspace__a_shared_run_has_the_groups_modes(void **state)
+{
+    struct fixture *fixture = *state;
+    char *run = path_of(fixture, "run");
+    mode_t before = umask(077);
+
+    assert_int_equal(mkdir(run, 0700), 0);
+    assert_int_equal(chmod(run, 02770), 0);
+    workspaces_destroy(fixture->workspaces);
+    fixture->workspaces = workspaces_create(run, NULL);
+    assert_non_null(fixture->workspaces);
+    prepare(fixture, 1, 1, "a");
+    umask(before);
+    assert_mode(fixture, "run/trials", 02770);
+    assert_mode(fixture, "run/trials/1", 02770);
+    assert_mode(fixture, "run/trials/1/ml/checkpoints", 02770);
+    assert_mode(fixture, "run/trials/1/ml/input/config/params.json", 0660);
+    assert_mode(fixture, "run/attempts/1-1", 02770);
+    free(run);
+}
+
+static void test_workspace__a_run_of_ones_own_has_its_users_modes(void **state)
+{
+    struct fixture *fixture = *state;
+
+    prepare(fixture, 1, 1, "a");
+    assert_mode(fixture, "trials/1", 0700);
+    assert_mode(fixture, "trials/1/ml/checkpoints", 0700);
+    assert_mode(fixture, "trials/1/ml/input/config/params.json", 0600);
+    assert_mode(fixture, "attempts/1-1", 0700);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 /* An engine that crashed may have copied for a trial that never came to be. */
@@ -365,6 +411,8 @@ int main(void)
         TEST(test_workspace__a_trial_that_goes_on_keeps_its_own),
         TEST(test_workspace__what_no_row_knows_of_is_kept_aside),
         TEST(test_workspace__what_is_an_attempts_own_stays),
+        TEST(test_workspace__a_shared_run_has_the_groups_modes),
+        TEST(test_workspace__a_run_of_ones_own_has_its_users_modes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
