@@ -36,9 +36,8 @@ struct removal {
     int64_t id;
     char *name;
     char *directory;
-    char *owner;        /* another user; NULL: it is ours */
-    bool was_cut_short; /* the record does not say how it ended */
-    int lock; /* the engine's, held until it is gone; -1: no directory */
+    char *owner; /* another user; NULL: it is ours */
+    int lock;    /* the engine's, held until it is gone; -1: no directory */
 };
 
 struct removals {
@@ -59,7 +58,6 @@ static int add_run(void *user, const struct run_row *run)
     removals->items[removals->count++] = (struct removal){
         .id = run->id,
         .name = mem_copy_string(run->name),
-        .was_cut_short = run->ended_ms == 0,
         .lock = -1,
     };
     return 0;
@@ -154,16 +152,30 @@ static int confirm(const struct cli *cli, const struct options *options,
 
 /* ---- removing ---- */
 
-/* Holding the engine's lock, nobody resumes what is being removed. */
-static int prepare(struct removal *removal, struct err *err)
+/* Whether the record does not say how it ended. */
+static int note_end(void *user, const struct run_row *run)
 {
+    *(bool *)user = run->ended_ms == 0;
+    return 0;
+}
+
+/* Holding the engine's lock, nobody resumes what is being removed. The record
+ * is read again: a question may have had its answer late. */
+static int prepare(struct store *store, struct removal *removal,
+                   struct err *err)
+{
+    bool was_cut_short = false;
+
     if (!fs_exists(removal->directory))
         return 0;
     removal->lock = engine_lock_take_any(removal->directory, err);
-    if (removal->lock < 0 || (removal->owner != NULL &&
-                              fs_check_removable(removal->directory, err) != 0))
+    if (removal->lock < 0 ||
+        store_get_run_uncounted(store, removal->id, note_end, &was_cut_short,
+                                err) != 0 ||
+        (removal->owner != NULL &&
+         fs_check_removable(removal->directory, err) != 0))
         return err_prefix(err, "cannot remove run '%s'", removal->name);
-    if (removal->was_cut_short)
+    if (was_cut_short)
         return err_set(
             err, ERR_BUSY,
             "the engine of run '%s' crashed, and its trials may still "
@@ -198,7 +210,7 @@ static int remove_all(const struct cli *cli, struct store *store,
                       struct removals *removals, struct err *err)
 {
     for (size_t i = 0; i < removals->count; i++) {
-        if (prepare(&removals->items[i], err) != 0)
+        if (prepare(store, &removals->items[i], err) != 0)
             return -1;
     }
     for (size_t i = 0; i < removals->count; i++) {

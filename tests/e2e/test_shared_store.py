@@ -121,6 +121,7 @@ def user_fixture(*words):
 ada = user_fixture("daemon", "077", GROUP)
 bob = user_fixture("bin", "022", GROUP)
 eve = user_fixture("nobody", "022")
+root = user_fixture("root", "022")
 
 
 @pytest.fixture
@@ -142,6 +143,8 @@ def check_modes(folder):
         wanted = {stat.S_IFDIR: {0o2770}, stat.S_IFSOCK: {0o600},
                   stat.S_IFLNK: {0o777}}.get(
                       stat.S_IFMT(path.lstat().st_mode), {0o660, 0o770})
+        if path.name == "smtune.shared":
+            wanted = {0o640}
         of_trial = 0o007 if "epoch-1" in path.parts else 0
         if mode(path) & ~of_trial not in wanted or path.lstat().st_gid != gid:
             wrong[str(path.relative_to(folder))] = (
@@ -244,6 +247,32 @@ def test_only_its_user_continues_a_run(ada, bob, shared):
     assert ada.states() == ["succeeded"] * 2
 
 
+def test_root_acts_as_the_user(ada, bob, root, shared):
+    """What a run executes is not to have the rights of root."""
+    ada.ok("run", ada.file())
+    result = root("prune", "exp")
+    refused(result)
+    assert "(as root, use: sudo -u daemon)" in result.stderr
+    ada.put("wait")
+    engine = ada.start("run", ada.file(name="next"))
+    wait_until((ada.directory / "seen").exists)
+    root.ok("stop", "next")
+    assert engine.wait(30) != 0
+    result = root("rm", "exp")
+    assert "run 'exp' of user 'daemon': confirm with --yes" in result.stderr
+
+
+def test_root_hands_a_run_over(ada, bob, shared):
+    ada.ok("run", ada.file())
+    folder = ada.store / "runs/exp"
+    for path in [folder, *folder.rglob("*")]:
+        os.chown(path, bob.user.pw_uid, -1, follow_symlinks=False)
+    bob.ok("prune", "exp")
+    result = ada("prune", "exp")
+    assert result.returncode == 5
+    assert "it belongs to user 'bin', and only bin" in result.stderr
+
+
 def test_a_file_of_two_users_has_a_run_for_each(ada, bob, shared, project):
     """Nobody is offered to resume the run of another user."""
     go = project / "go"
@@ -342,10 +371,15 @@ def test_without_the_choice_a_store_is_its_users(ada, bob):
     assert bob("ls").returncode == 1
     choice = bob.store / "smtune.shared"
     choice.write_text(f"{GROUP}\n")
+    choice.chmod(0o644)
     os.chown(choice, bob.user.pw_uid, -1)
     ada.ok("run", ada.file(name="next"))
     for path in ada.store.iterdir():
         assert path == choice or mode(path) & 0o077 == 0, path
+    texts = {finding["what"]: finding["text"] for finding in ada.json("fsck")}
+    assert texts[str(choice)] == (
+        f"mode 0644: smtune ignores it (fix: chown daemon {choice} to share "
+        f"the store, or rm {choice})")
 
 
 def test_init_refuses_what_cannot_be_shared(ada, eve):
@@ -362,8 +396,22 @@ def test_init_refuses_what_cannot_be_shared(ada, eve):
     assert result.returncode == 5
     assert f"there is a store at '{ada.store}'" in result.stderr
     assert mode(ada.store / "smtune.db") == 0o600
+    result = ada("init", "--shared", GROUP, "--store", ada.directory)
+    assert result.returncode == 5
+    assert f"'{ada.directory}' has other files" in result.stderr
+    assert mode(ada.directory) == 0o700
     assert ada("init", "--shared", GROUP, "-t", "grid").returncode == 2
     assert ada("init", "--shared", GROUP, "x", "--store", "y").returncode == 2
+
+
+def test_init_refuses_the_folder_of_another_user(ada, bob):
+    folder = ada.directory.parent / "folder"
+    folder.mkdir()
+    os.chown(folder, ada.user.pw_uid, grp.getgrnam(GROUP).gr_gid)
+    folder.chmod(0o2770)
+    result = bob("init", "--shared", GROUP, "--store", folder)
+    assert result.returncode == 1
+    assert f"'{folder}' belongs to user 'daemon'" in result.stderr
 
 
 def test_init_names_the_place(ada, bob):
