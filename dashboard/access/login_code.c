@@ -5,6 +5,9 @@
  * the code is valid. Any process of the user can make one, without a word to
  * the dashboard that takes it. Whoever removes the file has used the code: of
  * two that try at once, unlink() lets one succeed.
+ *
+ * A folder in /tmp may be removed while the dashboard runs, and another user
+ * may make one of that name then: a file that is not this user's is no code.
  */
 #include "dashboard/access/login_code.h"
 
@@ -14,17 +17,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/digest.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "dashboard/access/private_file.h"
 
 static const char prefix[] = "code-";
 
-enum {
-    TEXT_MAX_BYTES = 32,
-    NAME_LENGTH = sizeof(prefix) - 1 + DIGEST_HEX_SIZE - 1
-};
+enum { TEXT_SIZE = 32, NAME_LENGTH = sizeof(prefix) - 1 + DIGEST_HEX_SIZE - 1 };
 
 static char *path_of(const char *folder, const char *code)
 {
@@ -38,13 +38,13 @@ static char *path_of(const char *folder, const char *code)
  * is of another start of the machine. */
 static bool is_valid(const char *path, int64_t now_ms)
 {
-    struct buf text = BUF_INIT;
-    int64_t left_ms = 0;
+    char text[TEXT_SIZE];
+    int64_t until_ms;
 
-    if (fs_read_regular(path, TEXT_MAX_BYTES, &text, NULL) == 0)
-        left_ms = strtoll(buf_text(&text), NULL, 10) - now_ms;
-    buf_clear(&text);
-    return left_ms > 0 && left_ms <= LOGIN_CODE_VALID_MS;
+    if (private_file_read(path, text, sizeof(text)) < 0)
+        return false;
+    until_ms = strtoll(text, NULL, 10);
+    return until_ms > now_ms && until_ms <= now_ms + LOGIN_CODE_VALID_MS;
 }
 
 /* What is still being written has a longer name. */

@@ -2,6 +2,9 @@
 #include "dashboard/access/login_code.h"
 
 #include <dirent.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/unit/folder.h"
 
@@ -82,6 +85,75 @@ static void test_code__that_nobody_made_is_none(void **state)
     assert_int_equal(count_files(*state), 1);
 }
 
+/* The caller's to free. */
+static char *path_of_code(const char *folder)
+{
+    DIR *directory = opendir(folder);
+    const struct dirent *entry;
+    char *path = NULL;
+
+    assert_non_null(directory);
+    while ((entry = readdir(directory)) != NULL) {
+        if (path == NULL && strncmp(entry->d_name, "code-", 5) == 0)
+            path = fs_join(folder, entry->d_name);
+    }
+    closedir(directory);
+    assert_non_null(path);
+    return path;
+}
+
+/* Another user could have put anything else there. */
+static void test_code__is_a_file_of_this_user_alone(void **state)
+{
+    char *elsewhere = fs_join(*state, "elsewhere");
+    char code[LOGIN_CODE_SIZE];
+    char *path;
+
+    must_make(*state, NOW_MS, code);
+    path = path_of_code(*state);
+    assert_int_equal(chmod(path, 0644), 0);
+    assert_false(login_code_use(*state, code, NOW_MS));
+    free(path);
+
+    must_make(*state, NOW_MS, code);
+    path = path_of_code(*state);
+    assert_int_equal(rename(path, elsewhere), 0);
+    assert_int_equal(symlink(elsewhere, path), 0);
+    assert_false(login_code_use(*state, code, NOW_MS));
+    free(path);
+
+    must_make(*state, NOW_MS, code);
+    path = path_of_code(*state);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_false(login_code_use(*state, code, NOW_MS));
+    free(path);
+    free(elsewhere);
+}
+
+static void test_code__has_a_time(void **state)
+{
+    static const char *const texts[] = {"",
+                                        "\n",
+                                        "x\n",
+                                        "-1\n",
+                                        "9223372036854775807\n",
+                                        "-9223372036854775808\n",
+                                        "99999999999999999999999999999999\n"};
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        char code[LOGIN_CODE_SIZE];
+        char *path;
+
+        must_make(*state, NOW_MS, code);
+        path = path_of_code(*state);
+        assert_int_equal(
+            fs_write_atomic(path, texts[i], strlen(texts[i]), 0600, NULL), 0);
+        assert_false(login_code_use(*state, code, NOW_MS));
+        free(path);
+    }
+}
+
 /* Nor is the code in a name of a file, or in one. */
 static void test_code__is_in_no_file(void **state)
 {
@@ -129,6 +201,8 @@ int main(void)
         FOLDER_TEST(test_code__is_for_one_use),
         FOLDER_TEST(test_code__is_valid_for_a_minute),
         FOLDER_TEST(test_code__that_nobody_made_is_none),
+        FOLDER_TEST(test_code__is_a_file_of_this_user_alone),
+        FOLDER_TEST(test_code__has_a_time),
         FOLDER_TEST(test_code__is_in_no_file),
         FOLDER_TEST(test_code__that_is_too_old_is_removed),
         FOLDER_TEST(test_code__needs_a_folder),
