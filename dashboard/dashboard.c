@@ -2,15 +2,9 @@
 #include "dashboard/dashboard.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
-#include "base/token.h"
-#include "dashboard/access/login_code.h"
-#include "dashboard/access/presence.h"
-#include "dashboard/access/viewer_link.h"
 #include "dashboard/causes.h"
 #include "dashboard/columns/columns.h"
 #include "dashboard/dashboard_impl.h"
@@ -18,9 +12,8 @@
 #include "dashboard/http/http.h"
 #include "dashboard/http/listen.h"
 #include "dashboard/http/workers.h"
-#include "dashboard/route/auth.h"
+#include "dashboard/logins.h"
 #include "dashboard/route/guests.h"
-#include "dashboard/route/sessions.h"
 #include "dashboard/run_list.h"
 #include "dashboard/serve.h"
 #include "dashboard/store_pool.h"
@@ -30,11 +23,7 @@ struct dashboard {
     uv_loop_t *loop;
     const struct dashboard_source *source;
     struct store_pool *pool;
-    struct auth *auth;
-    struct sessions *sessions;
-    struct presence *presence;
-    struct viewer_link *link;
-    uv_timer_t link_timer;
+    struct logins *logins; /* NULL: it serves nobody */
     struct guests *guests;
     struct workers *workers;
     struct run_list *runs;
@@ -47,9 +36,6 @@ struct dashboard {
     bool is_read_only, is_listening;
     char *socket_path; /* NULL: a port */
 };
-
-/* How soon viewers are gone whose link was withdrawn. */
-enum { LINK_LOOK_MS = 1000 };
 
 const struct dashboard_source *dashboard_source(
     const struct dashboard *dashboard)
@@ -104,36 +90,18 @@ struct workers *dashboard_workers(const struct dashboard *dashboard)
 
 const struct auth *dashboard_auth(const struct dashboard *dashboard)
 {
-    return dashboard->auth;
+    return logins_auth(dashboard->logins);
 }
 
 struct sessions *dashboard_sessions(const struct dashboard *dashboard)
 {
-    return dashboard->sessions;
-}
-
-/* A link that was withdrawn takes the sessions with it that it has opened. */
-static void look_at_link(const struct dashboard *dashboard)
-{
-    if (!viewer_link_refresh(dashboard->link))
-        return;
-    sessions_end(dashboard->sessions, ROLE_VIEWER);
-    streams_end_viewers(dashboard->streams);
+    return logins_sessions(dashboard->logins);
 }
 
 enum role dashboard_use_code(const struct dashboard *dashboard,
                              const char *code)
 {
-    if (dashboard->presence == NULL)
-        return ROLE_ANYONE;
-    look_at_link(dashboard);
-    if (token_is_equal(viewer_link_text(dashboard->link), code, strlen(code)))
-        return ROLE_VIEWER;
-    return !dashboard->is_read_only &&
-                   login_code_use(presence_folder(dashboard->presence), code,
-                                  clock_monotonic_ms())
-               ? ROLE_OPERATOR
-               : ROLE_ANYONE;
+    return logins_use_code(dashboard->logins, code);
 }
 
 uv_loop_t *dashboard_loop(const struct dashboard *dashboard)
@@ -155,7 +123,7 @@ void dashboard_give_back_store(const struct dashboard *dashboard,
 
 const struct presence *dashboard_presence(const struct dashboard *dashboard)
 {
-    return dashboard->presence;
+    return logins_presence(dashboard->logins);
 }
 
 void dashboard_destroy(struct dashboard *dashboard)
@@ -163,10 +131,7 @@ void dashboard_destroy(struct dashboard *dashboard)
     if (dashboard->socket_path != NULL && dashboard->is_listening)
         unlink(dashboard->socket_path);
     free(dashboard->socket_path);
-    presence_destroy(dashboard->presence);
-    viewer_link_close(dashboard->link);
-    sessions_destroy(dashboard->sessions);
-    auth_destroy(dashboard->auth);
+    logins_destroy(dashboard->logins);
     guests_destroy(dashboard->guests);
     workers_destroy(dashboard->workers);
     store_pool_destroy(dashboard->pool);
@@ -192,69 +157,11 @@ static int start_listening(struct dashboard *dashboard,
     return fd;
 }
 
-/* "http://127.0.0.1:8420". A socket is reached through a port that we do not
- * know. */
-static char *url_of(const struct dashboard *dashboard, const char *address)
+static void on_withdrawn(void *user)
 {
-    if (dashboard->socket_path != NULL)
-        return mem_copy_string("http://localhost");
-    return mem_printf(strchr(address, ':') != NULL ? "http://[%s]:%d"
-                                                   : "http://%s:%d",
-                      address, dashboard->port);
-}
+    const struct dashboard *dashboard = user;
 
-static int write_tokens(const struct dashboard *dashboard, struct err *err)
-{
-    static const char *const files[] = {
-        [ROLE_VIEWER] = "viewer", [ROLE_OPERATOR] = "operator"};
-
-    for (enum role role = ROLE_VIEWER; role <= ROLE_OPERATOR; role++) {
-        const char *token = auth_token(dashboard->auth, role);
-
-        if (token != NULL &&
-            presence_write(dashboard->presence, files[role], token, err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* Who may come in, and where their programs find how. */
-static int open_access(struct dashboard *dashboard,
-                       const struct dashboard_options *options, struct err *err)
-{
-    char *url = url_of(dashboard, options->address);
-    char *name = presence_name(dashboard->port, dashboard->socket_path);
-    const struct presence_about about = {.url = url,
-                                         .store = dashboard_store(dashboard),
-                                         .socket = dashboard->socket_path,
-                                         .is_read_only = options->read_only};
-
-    dashboard->auth =
-        auth_create(dashboard->socket_path != NULL ? 0 : dashboard->port,
-                    !options->read_only);
-    dashboard->sessions = sessions_create();
-    dashboard->presence =
-        presence_create(options->presences, name, &about, err);
-    free(name);
-    free(url);
-    if (dashboard->presence == NULL || write_tokens(dashboard, err) < 0)
-        return -1;
-    dashboard->link = viewer_link_open(
-        about.store, presence_folder(dashboard->presence), err);
-    return dashboard->link != NULL ? 0 : -1;
-}
-
-static void on_link_timer(uv_timer_t *timer)
-{
-    look_at_link(timer->data);
-}
-
-static void watch_link(struct dashboard *dashboard)
-{
-    uv_timer_init(dashboard->loop, &dashboard->link_timer);
-    dashboard->link_timer.data = dashboard;
-    uv_timer_start(&dashboard->link_timer, on_link_timer, LINK_LOOK_MS,
-                   LINK_LOOK_MS);
+    streams_end_viewers(dashboard->streams);
 }
 
 struct dashboard *dashboard_create(const struct dashboard_options *options,
@@ -288,7 +195,8 @@ struct dashboard *dashboard_open(uv_loop_t *loop,
     listen_fd = start_listening(dashboard, options, err);
     if (listen_fd < 0)
         goto fail;
-    if (open_access(dashboard, options, err) < 0)
+    dashboard->logins = logins_open(options, dashboard->port, err);
+    if (dashboard->logins == NULL)
         goto fail;
     dashboard->http = http_create(loop, listen_fd, &handler, err);
     if (dashboard->http == NULL)
@@ -297,7 +205,7 @@ struct dashboard *dashboard_open(uv_loop_t *loop,
     dashboard->workers = workers_create(loop);
     dashboard->streams = streams_create(loop);
     dashboard->feed = feed_create(dashboard);
-    watch_link(dashboard);
+    logins_watch(dashboard->logins, loop, on_withdrawn, dashboard);
     return dashboard;
 fail:
     if (listen_fd >= 0)
@@ -324,9 +232,9 @@ static void on_feed_closed(void *user)
     workers_drop_waiting(dashboard->workers);
 }
 
-static void on_link_timer_closed(uv_handle_t *handle)
+static void on_logins_stopped(void *user)
 {
-    struct dashboard *dashboard = handle->data;
+    struct dashboard *dashboard = user;
 
     feed_close(dashboard->feed, on_feed_closed, dashboard);
 }
@@ -334,7 +242,5 @@ static void on_link_timer_closed(uv_handle_t *handle)
 /* Its folder goes first: the next may listen as soon as this does not. */
 void dashboard_close(struct dashboard *dashboard)
 {
-    presence_destroy(dashboard->presence);
-    dashboard->presence = NULL;
-    uv_close((uv_handle_t *)&dashboard->link_timer, on_link_timer_closed);
+    logins_stop(dashboard->logins, on_logins_stopped);
 }

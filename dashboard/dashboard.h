@@ -20,6 +20,7 @@
  *   causes.h    how attempts of all runs ended, likewise
  *   run_list.h  the list of runs, likewise
  *   feed.h      looks for what is new in the store, and tells streams
+ *   logins.h    what lets clients in
  *   source.h    what cli/ gives: documents and actions
  *   page.c      the built page, a part of the program
  */
@@ -37,7 +38,7 @@ struct dashboard_options {
     const char *address;     /* of the loopback, "127.0.0.1" or "::1" */
     int port;                /* 0: any that is free */
     const char *socket_path; /* a unix socket instead; NULL: none */
-    const char *presences;   /* a folder for access/presence.h */
+    const char *presences;   /* for access/presence.h; NULL: that of all */
     bool read_only;          /* there are viewers only */
     const struct dashboard_source *source;
 };

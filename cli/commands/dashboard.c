@@ -15,12 +15,11 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
-#include "base/system/runtime_folder.h"
 #include "cli/cmd.h"
 #include "cli/serve/dashboard_source.h"
 #include "cli/term/browser.h"
 #include "cli/term/output.h"
-#include "dashboard/access/presence.h"
+#include "dashboard/access/presence_address.h"
 #include "dashboard/access/viewer_link.h"
 #include "dashboard/dashboard.h"
 #include "store/store.h"
@@ -206,8 +205,7 @@ static struct presence *find_running(const struct options *options,
     bool is_named = options->port != NULL || options->socket_path != NULL;
     char *name =
         is_named ? presence_name(wanted->port, wanted->socket_path) : NULL;
-    struct presence *presence =
-        presence_find(wanted->presences, name, wanted->store, err);
+    struct presence *presence = presence_find(NULL, name, wanted->store, err);
 
     free(name);
     return presence;
@@ -227,31 +225,22 @@ static int log_in(const struct cli *cli, const struct options *options,
     return status;
 }
 
-static int replace_link(const char *store, const char *other, struct err *err)
-{
-    struct viewer_link *link = viewer_link_open(store, other, err);
-    int status = link != NULL ? viewer_link_replace(link, err) : -1;
-
-    viewer_link_close(link);
-    return status;
-}
-
 /* That of a store of which no dashboard runs here. */
 static int withdraw_of_store(const struct cli *cli, struct err *err)
 {
     struct store *store = store_open(cli->store, STORE_READ, err);
+    struct viewer_link *link =
+        store != NULL ? viewer_link_open(cli->store, NULL, err) : NULL;
+    int status = link != NULL ? viewer_link_replace(link, err) : -1;
 
-    if (store == NULL)
-        return -1;
+    viewer_link_close(link);
     store_close(store);
-    if (replace_link(cli->store, NULL, err) < 0)
-        return -1;
-    if (!cli->quiet)
+    if (status == 0 && !cli->quiet)
         fprintf(stderr,
-                "smtune: no link for viewers of '%s' is valid any "
-                "more\n",
+                "smtune: the address for viewers of '%s' is no longer "
+                "valid\n",
                 cli->store);
-    return 0;
+    return status;
 }
 
 static int withdraw(const struct cli *cli, const struct options *options,
@@ -265,8 +254,7 @@ static int withdraw(const struct cli *cli, const struct options *options,
                        options->socket_path == NULL
                    ? withdraw_of_store(cli, err)
                    : -1;
-    status = replace_link(presence_about(presence)->store,
-                          presence_folder(presence), err);
+    status = presence_withdraw(presence, err);
     if (status == 0)
         status = print_addresses(cli, presence, err);
     presence_destroy(presence);
@@ -277,13 +265,11 @@ static int exec(const struct cli *cli, const void *given, char **operands,
                 int count, struct err *err)
 {
     const struct options *options = given;
-    char presences[RUNTIME_FOLDER_MAX];
     struct dashboard_source source = {0};
     struct dashboard_options wanted = {.store = cli->store,
                                        .address = "127.0.0.1",
                                        .port = DEFAULT_PORT,
                                        .socket_path = options->socket_path,
-                                       .presences = presences,
                                        .read_only = options->read_only,
                                        .source = &source};
     struct source_user *user;
@@ -291,8 +277,7 @@ static int exec(const struct cli *cli, const void *given, char **operands,
 
     (void)operands;
     (void)count;
-    if (check_options(options, &wanted, err) < 0 ||
-        runtime_folder("dashboards", presences, err) < 0)
+    if (check_options(options, &wanted, err) < 0)
         return -1;
     if (options->withdraw)
         return withdraw(cli, options, &wanted, err);

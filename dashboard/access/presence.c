@@ -3,16 +3,17 @@
  * The folder is made when the dashboard listens, and removed before it stops
  * to, so that the next on the same port finds nothing of it. One that was
  * killed leaves its folder: the lock in it is free then, and whoever makes a
- * folder of that name takes it and removes the rest.
+ * folder of that name takes it and removes the rest. The folder may go while
+ * the dashboard runs, which then makes it anew where it belongs.
  */
 #include "dashboard/access/presence.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -20,14 +21,15 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "dashboard/access/login_code.h"
-#include "dashboard/access/viewer_link.h"
+#include "base/system/runtime_folder.h"
 
 struct presence {
+    char *parent; /* as it was given; NULL: that of all dashboards */
+    char *name;
     char *folder;
     int lock; /* -1: of another process */
-    json_t *json;
-    struct presence_about about; /* texts of the JSON */
+    char *url, *store, *socket;
+    struct presence_about about; /* these */
 };
 
 static const char lock_name[] = "lock", about_name[] = "about.json";
@@ -47,36 +49,47 @@ char *presence_name(int port, const char *socket)
     return mem_printf("socket-%.*s", SOCKET_NAME_DIGITS, hex);
 }
 
-/* ---- what it is about ---- */
-
-static void take_json(struct presence *presence, json_t *json)
+/* The folder of dashboards, the caller's to free; NULL on error. */
+static char *find_parent(const char *folder, struct err *err)
 {
-    presence->json = json;
-    presence->about = (struct presence_about){
-        .url = json_string_value(json_object_get(json, "url")),
-        .store = json_string_value(json_object_get(json, "store")),
-        .socket = json_string_value(json_object_get(json, "socket")),
-        .is_read_only = json_is_true(json_object_get(json, "read_only"))};
+    char path[RUNTIME_FOLDER_MAX];
+
+    if (folder != NULL)
+        return mem_copy_string(folder);
+    return runtime_folder("dashboards", path, err) == 0 ? mem_copy_string(path)
+                                                        : NULL;
 }
 
-static int write_about(struct presence *presence,
-                       const struct presence_about *about, struct err *err)
+/* ---- what it is about ---- */
+
+static void take_about(struct presence *presence,
+                       const struct presence_about *about)
 {
+    presence->url = mem_copy_string(about->url);
+    presence->store = mem_copy_string(about->store);
+    presence->socket = mem_copy_string(about->socket);
+    presence->about =
+        (struct presence_about){.url = presence->url,
+                                .store = presence->store,
+                                .socket = presence->socket,
+                                .is_read_only = about->is_read_only};
+}
+
+static int write_about(const struct presence *presence, struct err *err)
+{
+    const struct presence_about *about = &presence->about;
     char *path = fs_join(presence->folder, about_name);
-    char *store = fs_absolute(about->store);
-    char *socket = about->socket != NULL ? fs_absolute(about->socket) : NULL;
+    json_t *json = json_pack(
+        "{s:o, s:o, s:o, s:b}", "url", json_from_text(about->url), "store",
+        json_from_text(about->store), "socket", json_from_text(about->socket),
+        "read_only", about->is_read_only);
     struct buf text = BUF_INIT;
     int status;
 
-    take_json(presence,
-              json_pack("{s:s, s:o, s:o, s:b}", "url", about->url, "store",
-                        json_from_text(store), "socket", json_from_text(socket),
-                        "read_only", about->is_read_only));
-    json_print_pretty(presence->json, &text);
+    json_print_pretty(json, &text);
     status = fs_write_atomic(path, buf_text(&text), text.length, 0600, err);
     buf_clear(&text);
-    free(socket);
-    free(store);
+    json_decref(json);
     free(path);
     return status;
 }
@@ -89,11 +102,17 @@ static int read_about(struct presence *presence)
 
     if (fs_read_regular(path, ABOUT_MAX_BYTES, &text, NULL) == 0)
         json = json_parse(buf_text(&text), text.length, NULL);
-    take_json(presence, json);
+    take_about(
+        presence,
+        &(struct presence_about){
+            .url = json_string_value(json_object_get(json, "url")),
+            .store = json_string_value(json_object_get(json, "store")),
+            .socket = json_string_value(json_object_get(json, "socket")),
+            .is_read_only = json_is_true(json_object_get(json, "read_only"))});
+    json_decref(json);
     buf_clear(&text);
     free(path);
-    return presence->about.url != NULL && presence->about.store != NULL ? 0
-                                                                        : -1;
+    return presence->url != NULL && presence->store != NULL ? 0 : -1;
 }
 
 /* ---- the lock ---- */
@@ -120,6 +139,19 @@ static int take_lock(struct presence *presence, struct err *err)
     return status;
 }
 
+/* Whether the file of the lock is still the one that is locked. */
+static bool has_lock(const struct presence *presence, const char *folder)
+{
+    char *path = fs_join(folder, lock_name);
+    struct stat there, ours;
+    bool is_same = stat(path, &there) == 0 &&
+                   fstat(presence->lock, &ours) == 0 &&
+                   there.st_dev == ours.st_dev && there.st_ino == ours.st_ino;
+
+    free(path);
+    return is_same;
+}
+
 static bool is_running(const struct presence *presence)
 {
     char *path = fs_join(presence->folder, lock_name);
@@ -136,11 +168,12 @@ static bool is_running(const struct presence *presence)
 
 /* ---- of this process ---- */
 
-static struct presence *presence_of(const char *folder, const char *name)
+static struct presence *presence_of(const char *parent, const char *name)
 {
     struct presence *presence = mem_zero(sizeof(*presence));
 
-    presence->folder = fs_join(folder, name);
+    presence->name = mem_copy_string(name);
+    presence->folder = fs_join(parent, name);
     presence->lock = -1;
     return presence;
 }
@@ -149,7 +182,11 @@ static void release(struct presence *presence)
 {
     if (presence->lock >= 0)
         close(presence->lock);
-    json_decref(presence->json);
+    free(presence->url);
+    free(presence->store);
+    free(presence->socket);
+    free(presence->parent);
+    free(presence->name);
     free(presence->folder);
     free(presence);
 }
@@ -176,18 +213,74 @@ static int remove_rest(const struct presence *presence, struct err *err)
     return status;
 }
 
+static struct presence *create_in(const char *parent, const char *name,
+                                  const struct presence_about *about,
+                                  struct err *err)
+{
+    struct presence *presence = presence_of(parent, name);
+
+    take_about(presence, about);
+    if (fs_make_directories(presence->folder, err) == 0 &&
+        take_lock(presence, err) == 0 && remove_rest(presence, err) == 0 &&
+        write_about(presence, err) == 0)
+        return presence;
+    release(presence);
+    return NULL;
+}
+
 struct presence *presence_create(const char *folder, const char *name,
                                  const struct presence_about *about,
                                  struct err *err)
 {
-    struct presence *presence = presence_of(folder, name);
+    char *parent = find_parent(folder, err);
+    char *store = fs_absolute(about->store);
+    char *socket = about->socket != NULL ? fs_absolute(about->socket) : NULL;
+    const struct presence_about absolute = {about->url, store, socket,
+                                            about->is_read_only};
+    struct presence *presence =
+        parent != NULL ? create_in(parent, name, &absolute, err) : NULL;
 
-    if (fs_make_directories(presence->folder, err) == 0 &&
-        take_lock(presence, err) == 0 && remove_rest(presence, err) == 0 &&
-        write_about(presence, about, err) == 0)
-        return presence;
-    release(presence);
-    return NULL;
+    if (presence != NULL)
+        presence->parent = mem_copy_string(folder);
+    free(socket);
+    free(store);
+    free(parent);
+    return presence;
+}
+
+/* The other one, which is let go, takes this one's place. */
+static void replace(struct presence *presence, struct presence *other)
+{
+    struct presence old = *presence;
+
+    if (strcmp(old.folder, other->folder) != 0 && has_lock(&old, old.folder))
+        fs_remove_tree(old.folder, NULL);
+    *presence = *other;
+    presence->parent = old.parent;
+    *other = old;
+    other->parent = NULL;
+    release(other);
+}
+
+int presence_refresh(struct presence *presence, struct err *err)
+{
+    char *parent = find_parent(presence->parent, err);
+    char *folder = parent != NULL ? fs_join(parent, presence->name) : NULL;
+    struct presence *again;
+    int status = -1;
+
+    if (folder != NULL && has_lock(presence, folder)) {
+        status = 0;
+    } else if (folder != NULL) {
+        again = create_in(parent, presence->name, &presence->about, err);
+        if (again != NULL) {
+            replace(presence, again);
+            status = 1;
+        }
+    }
+    free(folder);
+    free(parent);
+    return status;
 }
 
 int presence_write(const struct presence *presence, const char *file,
@@ -206,7 +299,7 @@ void presence_destroy(struct presence *presence)
 {
     if (presence == NULL)
         return;
-    if (presence->lock >= 0)
+    if (presence->lock >= 0 && has_lock(presence, presence->folder))
         fs_remove_tree(presence->folder, NULL);
     release(presence);
 }
@@ -225,10 +318,10 @@ static bool is_same_folder(const char *one, const char *other)
 }
 
 /* NULL: it does not run, or (store not NULL) is of another store. */
-static struct presence *look_at(const char *folder, const char *name,
+static struct presence *look_at(const char *parent, const char *name,
                                 const char *store)
 {
-    struct presence *presence = presence_of(folder, name);
+    struct presence *presence = presence_of(parent, name);
 
     if (is_running(presence) && read_about(presence) == 0 &&
         (store == NULL || is_same_folder(presence->about.store, store)))
@@ -237,10 +330,10 @@ static struct presence *look_at(const char *folder, const char *name,
     return NULL;
 }
 
-static struct presence *find_only(const char *folder, const char *store,
+static struct presence *find_only(const char *parent, const char *store,
                                   struct err *err)
 {
-    DIR *directory = opendir(folder);
+    DIR *directory = opendir(parent);
     struct presence *found = NULL;
     const struct dirent *entry;
     int count = 0;
@@ -249,7 +342,7 @@ static struct presence *find_only(const char *folder, const char *store,
         struct presence *presence = NULL;
 
         if (entry->d_name[0] != '.')
-            presence = look_at(folder, entry->d_name, store);
+            presence = look_at(parent, entry->d_name, store);
         if (presence == NULL)
             continue;
         if (found != NULL)
@@ -279,19 +372,21 @@ static struct presence *find_only(const char *folder, const char *store,
 struct presence *presence_find(const char *folder, const char *name,
                                const char *store, struct err *err)
 {
-    struct presence *presence;
+    char *parent = find_parent(folder, err);
+    struct presence *presence = NULL;
 
-    if (name == NULL)
-        return find_only(folder, store, err);
-    presence = look_at(folder, name, NULL);
-    if (presence == NULL)
-        err_set(err, ERR_NOT_FOUND,
-                "no dashboard of yours runs there on this machine: start one "
-                "with 'smtune dashboard'");
+    if (parent != NULL && name == NULL) {
+        presence = find_only(parent, store, err);
+    } else if (parent != NULL) {
+        presence = look_at(parent, name, NULL);
+        if (presence == NULL)
+            err_set(err, ERR_NOT_FOUND,
+                    "no dashboard of yours runs there on this machine: start "
+                    "one with 'smtune dashboard'");
+    }
+    free(parent);
     return presence;
 }
-
-/* ---- addresses ---- */
 
 const char *presence_folder(const struct presence *presence)
 {
@@ -301,32 +396,4 @@ const char *presence_folder(const struct presence *presence)
 const struct presence_about *presence_about(const struct presence *presence)
 {
     return &presence->about;
-}
-
-/* What is behind the # stays in the browser: no log and no header has it. */
-static char *address_with(const struct presence *presence, const char *secret)
-{
-    return mem_printf("%s/login#%s", presence->about.url, secret);
-}
-
-char *presence_operator_address(const struct presence *presence, int64_t now_ms,
-                                struct err *err)
-{
-    char code[LOGIN_CODE_SIZE];
-
-    if (presence->about.is_read_only ||
-        login_code_make(presence->folder, now_ms, code, err) < 0)
-        return NULL;
-    return address_with(presence, code);
-}
-
-char *presence_viewer_address(const struct presence *presence, struct err *err)
-{
-    struct viewer_link *link =
-        viewer_link_open(presence->about.store, presence->folder, err);
-    char *address =
-        link != NULL ? address_with(presence, viewer_link_text(link)) : NULL;
-
-    viewer_link_close(link);
-    return address;
 }

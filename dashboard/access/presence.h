@@ -14,8 +14,9 @@
  *   operator, viewer the tokens for programs, each a line (mode 0600)
  *   code-...         codes for browsers (login_code.h)
  *
- * It is in a folder of one user's dashboards, under the port, or under a hash
- * of the path of the socket. A lock says that the dashboard runs.
+ * It is under the port, or under a hash of the path of the socket, in a folder
+ * of one user's dashboards: the one that is given or, for NULL, that of all of
+ * them (runtime_folder()). A lock shows that the dashboard runs.
  */
 struct presence;
 
@@ -35,6 +36,13 @@ char *presence_name(int port, const char *socket);
 struct presence *presence_create(const char *folder, const char *name,
                                  const struct presence_about *about,
                                  struct err *err);
+/*
+ * Looks whether the folder is still where others look for it: what is below
+ * $XDG_RUNTIME_DIR goes with the last logout, and what is old in /tmp is
+ * removed. 0: it is. 1: it was made anew there, with what presence_create()
+ * writes and nothing else. -1 on error: then it is as it was.
+ */
+int presence_refresh(struct presence *presence, struct err *err);
 /* A file of a line in the folder, for this user alone. */
 int presence_write(const struct presence *presence, const char *file,
                    const char *text, struct err *err);
@@ -53,13 +61,5 @@ void presence_destroy(struct presence *presence);
 const char *presence_folder(const struct presence *presence);
 /* Borrowed. */
 const struct presence_about *presence_about(const struct presence *presence);
-
-/* The address for the operator's browser, with a new code; NULL on error, and
- * where there is no operator (read-only; then err is left alone). The caller's
- * to free, like the next. */
-char *presence_operator_address(const struct presence *presence, int64_t now_ms,
-                                struct err *err);
-/* The address for viewers. */
-char *presence_viewer_address(const struct presence *presence, struct err *err);
 
 #endif

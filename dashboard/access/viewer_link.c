@@ -12,63 +12,56 @@
 #include "dashboard/access/viewer_link.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
 #include "base/mem.h"
-#include "base/token.h"
-
-enum { LINK_BYTES = 32, LINK_SIZE = TOKEN_SIZE(LINK_BYTES) };
+#include "dashboard/access/private_file.h"
 
 struct viewer_link {
     char *path;
-    char text[LINK_SIZE];
+    bool is_in_store;
+    char text[VIEWER_LINK_SIZE];
 };
 
-static bool is_private(int fd)
+/* Whether that error is of a file that is not there, or is none of ours. Any
+ * other is of a disk that does not answer, which has withdrawn nothing. */
+static bool is_withdrawn(int error)
 {
-    struct stat file;
-
-    return fstat(fd, &file) == 0 && S_ISREG(file.st_mode) &&
-           file.st_uid == geteuid() &&
-           (file.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+    return error == 0 || error == ENOENT || error == ELOOP || error == ENXIO ||
+           error == EACCES;
 }
 
 /* The file is as long as a link with its line end. -1 with errno, which is 0
  * where the file can be read and has no link. */
-static int read_text(const char *path, char text[LINK_SIZE])
+static int read_text(const char *path, char text[VIEWER_LINK_SIZE])
 {
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    ssize_t length;
-    int saved;
+    char line[VIEWER_LINK_SIZE + 2]; /* and a byte too many */
+    ssize_t length = private_file_read(path, line, sizeof(line));
 
-    if (fd < 0)
+    if (length != VIEWER_LINK_SIZE || line[VIEWER_LINK_SIZE - 1] != '\n' ||
+        strspn(line, "0123456789abcdef") != VIEWER_LINK_SIZE - 1)
         return -1;
-    errno = 0;
-    length = is_private(fd) ? read(fd, text, LINK_SIZE) : -1;
-    saved = errno;
-    close(fd);
-    errno = saved;
-    if (length != LINK_SIZE || text[LINK_SIZE - 1] != '\n')
-        return -1;
-    text[LINK_SIZE - 1] = '\0';
-    return strspn(text, "0123456789abcdef") == LINK_SIZE - 1 ? 0 : -1;
+    memcpy(text, line, VIEWER_LINK_SIZE - 1);
+    text[VIEWER_LINK_SIZE - 1] = '\0';
+    return 0;
+}
+
+static int write_text(const struct viewer_link *link, struct err *err)
+{
+    char *line = mem_printf("%s\n", link->text);
+    int status = fs_write_atomic(link->path, line, strlen(line), 0600, err);
+
+    free(line);
+    return status;
 }
 
 static int write_new(struct viewer_link *link, struct err *err)
 {
-    char *line;
-    int status;
-
-    token_draw(link->text, LINK_BYTES);
-    line = mem_printf("%s\n", link->text);
-    status = fs_write_atomic(link->path, line, strlen(line), 0600, err);
-    free(line);
-    return status;
+    token_draw(link->text, VIEWER_LINK_BYTES);
+    return write_text(link, err);
 }
 
 /* There is one in the file, and it stays private. */
@@ -76,6 +69,9 @@ static int find_or_make(struct viewer_link *link, struct err *err)
 {
     if (read_text(link->path, link->text) == 0)
         return 0;
+    if (!is_withdrawn(errno))
+        return err_set_errno(err, ERR_FAILED, errno, "cannot read '%s'",
+                             link->path);
     if (write_new(link, err) < 0)
         return -1;
     if (read_text(link->path, link->text) == 0)
@@ -87,6 +83,11 @@ static int find_or_make(struct viewer_link *link, struct err *err)
                    link->path);
 }
 
+static char *path_in(const char *folder)
+{
+    return mem_printf("%s/viewer-link-%u", folder, (unsigned int)geteuid());
+}
+
 struct viewer_link *viewer_link_open(const char *store, const char *other,
                                      struct err *err)
 {
@@ -95,13 +96,25 @@ struct viewer_link *viewer_link_open(const char *store, const char *other,
 
     for (size_t i = 0; i < 2 && folders[i] != NULL; i++) {
         free(link->path);
-        link->path = mem_printf("%s/viewer-link-%u", folders[i],
-                                (unsigned int)geteuid());
+        link->path = path_in(folders[i]);
+        link->is_in_store = i == 0;
         if (find_or_make(link, err) == 0)
             return link;
     }
     viewer_link_close(link);
     return NULL;
+}
+
+struct viewer_link *viewer_link_find(const char *store, const char *other,
+                                     struct err *err)
+{
+    struct viewer_link *link = mem_zero(sizeof(*link));
+
+    link->path = path_in(other);
+    if (read_text(link->path, link->text) == 0)
+        return link;
+    viewer_link_close(link);
+    return viewer_link_open(store, NULL, err);
 }
 
 void viewer_link_close(struct viewer_link *link)
@@ -117,6 +130,20 @@ const char *viewer_link_text(const struct viewer_link *link)
     return link->text;
 }
 
+bool viewer_link_is_in_store(const struct viewer_link *link)
+{
+    return link->is_in_store;
+}
+
+void viewer_link_move(struct viewer_link *link, const char *other)
+{
+    if (link->is_in_store)
+        return;
+    free(link->path);
+    link->path = path_in(other);
+    write_text(link, NULL);
+}
+
 int viewer_link_replace(struct viewer_link *link, struct err *err)
 {
     return write_new(link, err);
@@ -124,17 +151,16 @@ int viewer_link_replace(struct viewer_link *link, struct err *err)
 
 bool viewer_link_refresh(struct viewer_link *link)
 {
-    char text[LINK_SIZE];
+    char text[VIEWER_LINK_SIZE];
 
     if (read_text(link->path, text) < 0) {
-        /* A disk that does not answer has withdrawn nothing. */
-        if (errno != 0 && errno != ENOENT && errno != ELOOP)
+        if (!is_withdrawn(errno))
             return false;
         write_new(link, NULL);
         return true;
     }
     if (strcmp(text, link->text) == 0)
         return false;
-    memcpy(link->text, text, LINK_SIZE);
+    memcpy(link->text, text, VIEWER_LINK_SIZE);
     return true;
 }

@@ -5,6 +5,7 @@ import contextlib
 import http.client
 import os
 import pathlib
+import shutil
 import signal
 import stat
 import subprocess
@@ -33,6 +34,16 @@ def dashboard(filled):
 def role_of(browser):
     answer = browser.get(SESSION)
     return answer.json()["role"] if answer.status == 200 else answer.status
+
+
+@contextlib.contextmanager
+def frozen(dashboard):
+    """It does nothing meanwhile."""
+    dashboard.process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        dashboard.process.send_signal(signal.SIGCONT)
 
 
 # ---- the address for the operator ----
@@ -185,7 +196,7 @@ def test_a_link_is_withdrawn_without_a_dashboard(filled):
         old = dashboard.urls["viewer"]
     result = filled("dashboard", "--withdraw")
     assert (result.returncode, result.stdout) == (0, "")
-    assert "no link for viewers" in result.stderr
+    assert "no longer valid" in result.stderr
     with Dashboard(filled, port=dashboard.port) as again:
         assert again.log_in(old).status == 401
         assert again.log_in(again.urls["viewer"]).status == 200
@@ -211,7 +222,25 @@ def test_a_store_that_is_not_writable_has_a_link_until_the_end(filled):
             assert dashboard.new_urls()["viewer"] == url
             assert dashboard.log_in(url).status == 200
             assert dashboard.new_urls("--withdraw")["viewer"] != url
-            assert dashboard.log_in(url).status == 401
+            wait_until(lambda: dashboard.log_in(url).status == 401,
+                       what="the end of the address")
+    finally:
+        filled.store.chmod(0o700)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+def test_a_store_that_is_writable_later_does_not_change_the_link(filled):
+    filled.store.chmod(0o500)
+    try:
+        with Dashboard(filled) as dashboard:
+            url = dashboard.urls["viewer"]
+            filled.store.chmod(0o700)
+            assert dashboard.new_urls()["viewer"] == url
+            new = dashboard.new_urls("--withdraw")["viewer"]
+            assert new != url
+            wait_until(lambda: dashboard.log_in(url).status == 401,
+                       what="the end of the address")
+            assert dashboard.log_in(new).status == 200
     finally:
         filled.store.chmod(0o700)
 
@@ -250,6 +279,38 @@ def test_a_killed_dashboard_leaves_nothing_to_the_next(filled):
         assert again.urls["tokens"] == str(folder)
         assert again.tokens["operator"] != dashboard.tokens["operator"]
         assert again.log_in(dashboard.urls["operator"]).status == 401
+
+
+def test_it_is_found_again_after_its_folder_was_removed(dashboard, filled):
+    """What is below $XDG_RUNTIME_DIR goes with the last logout, and what is old
+    in /tmp is removed."""
+    folder = pathlib.Path(dashboard.urls["tokens"])
+    browser = dashboard.browser("operator")
+    with frozen(dashboard):
+        shutil.rmtree(filled.directory / "smtune")
+    wait_until(lambda: (folder / "operator").exists(), what="the tokens")
+    assert dashboard.read_token("operator") == dashboard.tokens["operator"]
+    urls = filled.json("dashboard", "--login")
+    assert urls["viewer"] == dashboard.urls["viewer"]
+    assert dashboard.log_in(urls["operator"]).status == 200
+    assert role_of(browser) == "operator"
+
+
+def test_a_folder_that_others_may_write_lets_nobody_in(dashboard, filled):
+    """Such a one in place of the removed one in /tmp."""
+    runtime = filled.directory / "smtune"
+    folder = runtime / "dashboards" / str(dashboard.port)
+    with frozen(dashboard):
+        shutil.rmtree(runtime)
+        folder.mkdir(parents=True)
+        runtime.chmod(0o777)
+    result = filled("dashboard", "--login")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "not a private directory" in result.stderr
+    assert dashboard.log_in("#" + 32 * "0").status == 401
+    assert list(folder.iterdir()) == []
+    runtime.chmod(0o700)
+    wait_until(lambda: (folder / "operator").exists(), what="the tokens")
 
 
 # ---- which dashboard ----

@@ -2,7 +2,7 @@
 /* wrap: guests_hold */
 #include "dashboard/serve.h"
 
-#include "dashboard/access/presence.h"
+#include "dashboard/access/presence_address.h"
 #include "dashboard/access/viewer_link.h"
 #include "dashboard/dashboard_impl.h"
 #include "dashboard/http/workers.h"
@@ -358,6 +358,19 @@ static void test_serve__logs_in_once_by_an_operators_address(void **state)
     tear_down(&fixture);
 }
 
+/* The server looks once a second whether it is. */
+static void wait_until_withdrawn(struct fixture *fixture, const char *address)
+{
+    const char *code = strchr(address, '#') + 1;
+    int64_t end_ms = clock_monotonic_ms() + PATIENCE_MS;
+
+    while (dashboard_use_code(fixture->dashboard, code) != ROLE_ANYONE) {
+        if (clock_monotonic_ms() > end_ms)
+            fail_msg("'%s' is still valid", address);
+        uv_run(&fixture->loop, UV_RUN_ONCE);
+    }
+}
+
 static void test_serve__logs_in_by_a_viewers_address_until_then(void **state)
 {
     struct fixture fixture;
@@ -375,6 +388,7 @@ static void test_serve__logs_in_by_a_viewers_address_until_then(void **state)
     link = viewer_link_open(*state, NULL, NULL);
     assert_int_equal(viewer_link_replace(link, NULL), 0);
     viewer_link_close(link);
+    wait_until_withdrawn(&fixture, address);
     check_status(log_in(&fixture, address), 401);
     check_session(&fixture, answer, 401, "not_logged_in");
     check_session(&fixture, second, 401, "not_logged_in");

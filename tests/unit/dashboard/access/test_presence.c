@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "dashboard/access/presence.h"
+#include "dashboard/access/presence_address.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -158,6 +158,124 @@ static void test_presence__has_no_operator_where_it_is_read_only(void **state)
     presence_destroy(presence);
 }
 
+static void test_presence__withdraws_the_address_for_viewers(void **state)
+{
+    struct presence *presence = must_create(*state, "8420", true);
+    char *old = presence_viewer_address(presence, NULL), *again;
+
+    assert_int_equal(presence_withdraw(presence, NULL), 0);
+    again = presence_viewer_address(presence, NULL);
+    assert_string_not_equal(old, again);
+    free(old);
+    free(again);
+    presence_destroy(presence);
+}
+
+/* By the last logout, or by what removes old files. */
+static void test_presence__is_made_anew_where_it_was_removed(void **state)
+{
+    struct presence *presence = must_create(*state, "8420", false);
+    char *folder = mem_copy_string(presence_folder(presence));
+    char *lock = fs_join(folder, "lock"), *token = fs_join(folder, "operator");
+
+    assert_int_equal(presence_refresh(presence, NULL), 0);
+    assert_int_equal(fs_remove_tree(folder, NULL), 0);
+    assert_not_found(*state, "8420", *state, ERR_NOT_FOUND);
+    assert_int_equal(presence_refresh(presence, NULL), 1);
+    assert_found(*state, "8420", *state);
+    assert_int_equal(presence_refresh(presence, NULL), 0);
+
+    assert_int_equal(presence_write(presence, "operator", "old", NULL), 0);
+    assert_int_equal(unlink(lock), 0);
+    assert_int_equal(presence_refresh(presence, NULL), 1);
+    assert_int_not_equal(access(token, F_OK), 0);
+    assert_found(*state, NULL, *state);
+    presence_destroy(presence);
+    assert_int_not_equal(access(lock, F_OK), 0);
+    free(lock);
+    free(token);
+    free(folder);
+}
+
+static void test_presence__leaves_the_folder_of_another_alone(void **state)
+{
+    const struct presence_about about = {.url = "http://x", .store = *state};
+    struct presence *presence = must_create(*state, "8420", false), *other;
+    struct err err = {0};
+
+    assert_int_equal(fs_remove_tree(presence_folder(presence), NULL), 0);
+    other = presence_create(*state, "8420", &about, &err);
+    assert_non_null(other);
+    assert_int_equal(presence_refresh(presence, &err), -1);
+    assert_int_equal(err.kind, ERR_BUSY);
+    presence_destroy(presence);
+    assert_int_equal(presence_refresh(other, NULL), 0);
+    presence_destroy(other);
+}
+
+static void test_presence__moves_to_where_others_look_for_it(void **state)
+{
+    const struct presence_about about = {.url = "http://127.0.0.1:8420",
+                                         .store = *state};
+    char *one = fs_join(*state, "one"), *other = fs_join(*state, "other");
+    char *old = fs_join(*state, "one/smtune/dashboards/8420");
+    struct presence *presence;
+
+    assert_int_equal(mkdir(one, 0700), 0);
+    assert_int_equal(mkdir(other, 0700), 0);
+    setenv("XDG_RUNTIME_DIR", one, 1);
+    presence = presence_create(NULL, "8420", &about, NULL);
+    assert_non_null(presence);
+    assert_string_equal(presence_folder(presence), old);
+    assert_found(NULL, NULL, *state);
+    setenv("XDG_RUNTIME_DIR", other, 1);
+    assert_not_found(NULL, "8420", *state, ERR_NOT_FOUND);
+    assert_int_equal(presence_refresh(presence, NULL), 1);
+    assert_found(NULL, "8420", *state);
+    assert_int_not_equal(access(old, F_OK), 0);
+    presence_destroy(presence);
+    assert_not_found(NULL, NULL, *state, ERR_NOT_FOUND);
+    free(one);
+    free(other);
+    free(old);
+}
+
+/* Others have made the folder by then. */
+static void test_presence__is_in_no_folder_that_others_may_write(void **state)
+{
+    const struct presence_about about = {.url = "http://x", .store = *state};
+    char *folder = fs_join(*state, "smtune");
+    struct presence *presence;
+    struct err err = {0};
+
+    setenv("XDG_RUNTIME_DIR", *state, 1);
+    presence = presence_create(NULL, "8420", &about, NULL);
+    assert_non_null(presence);
+    assert_int_equal(fs_remove_tree(folder, NULL), 0);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_int_equal(chmod(folder, 0777), 0);
+    assert_int_equal(presence_refresh(presence, &err), -1);
+    assert_non_null(strstr(err.text, folder));
+    assert_not_found(NULL, "8420", *state, ERR_FAILED);
+    assert_int_equal(chmod(folder, 0700), 0);
+    assert_int_equal(presence_refresh(presence, NULL), 1);
+    presence_destroy(presence);
+    free(folder);
+}
+
+/* JSON has no such text. */
+static void test_presence__has_the_path_of_its_store_byte_for_byte(void **state)
+{
+    char *store = fs_join(*state, "\xff");
+    const struct presence_about about = {.url = "http://x", .store = store};
+    struct presence *presence = presence_create(*state, "1", &about, NULL);
+
+    assert_non_null(presence);
+    assert_string_equal(presence_about(presence)->store, store);
+    presence_destroy(presence);
+    free(store);
+}
+
 static void test_presence__is_named_by_port_or_socket(void **state)
 {
     char *port = presence_name(8420, NULL);
@@ -188,6 +306,12 @@ int main(void)
         FOLDER_TEST(test_presence__has_files_for_its_user_alone),
         FOLDER_TEST(test_presence__has_an_address_for_one_use),
         FOLDER_TEST(test_presence__has_no_operator_where_it_is_read_only),
+        FOLDER_TEST(test_presence__withdraws_the_address_for_viewers),
+        FOLDER_TEST(test_presence__is_made_anew_where_it_was_removed),
+        FOLDER_TEST(test_presence__leaves_the_folder_of_another_alone),
+        FOLDER_TEST(test_presence__moves_to_where_others_look_for_it),
+        FOLDER_TEST(test_presence__is_in_no_folder_that_others_may_write),
+        FOLDER_TEST(test_presence__has_the_path_of_its_store_byte_for_byte),
         cmocka_unit_test(test_presence__is_named_by_port_or_socket),
     };
 

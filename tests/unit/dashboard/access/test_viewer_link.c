@@ -138,6 +138,62 @@ static void test_link__is_elsewhere_where_the_store_cannot_keep_it(void **state)
     free(store);
 }
 
+/* Once a dashboard had to take the other folder, others find its link there,
+ * whatever the store can keep by now. */
+static void test_link__is_found_where_a_dashboard_keeps_it(void **state)
+{
+    char *store = fs_join(*state, "store"), *other = fs_join(*state, "other");
+    struct viewer_link *link, *found;
+
+    assert_int_equal(mkdir(other, 0700), 0);
+    link = must_open(store, other);
+    assert_false(viewer_link_is_in_store(link));
+    assert_int_equal(mkdir(store, 0700), 0);
+    found = viewer_link_find(store, other, NULL);
+    assert_non_null(found);
+    assert_string_equal(viewer_link_text(found), viewer_link_text(link));
+    assert_int_equal(viewer_link_replace(found, NULL), 0);
+    assert_true(viewer_link_refresh(link));
+    viewer_link_close(link);
+    viewer_link_close(found);
+
+    assert_int_equal(fs_remove_tree(other, NULL), 0);
+    link = must_open(store, other);
+    assert_true(viewer_link_is_in_store(link));
+    found = viewer_link_find(store, other, NULL);
+    assert_non_null(found);
+    assert_string_equal(viewer_link_text(found), viewer_link_text(link));
+    viewer_link_close(link);
+    viewer_link_close(found);
+    free(store);
+    free(other);
+}
+
+static void test_link__moves_with_its_folder(void **state)
+{
+    char *store = fs_join(*state, "none"), *other = fs_join(*state, "other");
+    struct viewer_link *link = must_open(store, *state);
+    char *old = mem_copy_string(viewer_link_text(link));
+    char *path = path_in(*state);
+
+    assert_int_equal(mkdir(other, 0700), 0);
+    viewer_link_move(link, other);
+    assert_int_equal(unlink(path), 0);
+    assert_false(viewer_link_refresh(link));
+    assert_string_equal(viewer_link_text(link), old);
+    viewer_link_close(link);
+    free(old);
+    free(path);
+    free(store);
+
+    /* That of a store stays there. */
+    link = must_open(*state, other);
+    viewer_link_move(link, "/nowhere");
+    assert_false(viewer_link_refresh(link));
+    viewer_link_close(link);
+    free(other);
+}
+
 #define FOLDER_TEST(test)                                                      \
     cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
@@ -150,6 +206,8 @@ int main(void)
         FOLDER_TEST(test_link__that_is_not_private_is_replaced),
         FOLDER_TEST(test_link__is_not_any_text),
         FOLDER_TEST(test_link__is_elsewhere_where_the_store_cannot_keep_it),
+        FOLDER_TEST(test_link__is_found_where_a_dashboard_keeps_it),
+        FOLDER_TEST(test_link__moves_with_its_folder),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
