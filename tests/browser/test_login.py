@@ -116,6 +116,21 @@ def test_an_address_is_used_up(dashboard, fresh):
     fresh.see("alpha")
 
 
+def test_the_page_shows_nothing_before_it_is_refused(dashboard, fresh):
+    def block(*urls):
+        fresh.driver.execute_cdp_cmd("Network.setBlockedURLs",
+                                     {"urls": list(urls)})
+
+    fresh.expected = "ERR_BLOCKED"
+    fresh.driver.execute_cdp_cmd("Network.enable", {})
+    block("*/login.js")
+    try:
+        fresh.driver.get(f"http://127.0.0.1:{dashboard.port}/login")
+        assert fresh.text("body") == ""
+    finally:
+        block()
+
+
 def test_a_viewers_address_stays_until_it_is_withdrawn(
         dashboard, fresh, smtune):
     url = dashboard.viewer

@@ -15,9 +15,9 @@ async function isOperator(): Promise<boolean> {
 }
 
 function show(text: string): void {
-  const main = document.querySelector("main")!;
-  main.querySelector("p")!.textContent = text;
-  main.hidden = false;
+  const refused = document.getElementById("refused")!;
+  refused.querySelector("p")!.textContent = text;
+  refused.hidden = false;
 }
 
 async function logIn(): Promise<void> {

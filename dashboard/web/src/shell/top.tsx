@@ -128,6 +128,7 @@ export function LostBar() {
   useEffect(() => {
     if (!lost) return undefined;
     announce("disconnected");
+    void readSession();
     const timer = setInterval(() => void readSession(), 2000);
     return () => {
       clearInterval(timer);
