@@ -12,6 +12,8 @@
 #include "dashboard/access/viewer_link.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,15 +66,39 @@ static int write_new(struct viewer_link *link, struct err *err)
     return write_text(link, err);
 }
 
+/* As write_new() where there is no file: of two dashboards that begin at once,
+ * both have the link of the first. Some disks have no hard links. */
+static int write_first(struct viewer_link *link, struct err *err)
+{
+    char unique[TOKEN_SIZE(8)];
+    char *path = link->path;
+    int status;
+
+    token_draw(unique, 8);
+    link->path = mem_printf("%s.%s", path, unique);
+    status = write_new(link, err);
+    if (status == 0 && linkat(AT_FDCWD, link->path, AT_FDCWD, path, 0) != 0 &&
+        errno != EEXIST && rename(link->path, path) != 0)
+        status =
+            err_set_errno(err, ERR_FAILED, errno, "cannot write '%s'", path);
+    unlink(link->path);
+    free(link->path);
+    link->path = path;
+    return status;
+}
+
 /* There is one in the file, and it stays private. */
 static int find_or_make(struct viewer_link *link, struct err *err)
 {
+    int status;
+
     if (read_text(link->path, link->text) == 0)
         return 0;
     if (!is_withdrawn(errno))
         return err_set_errno(err, ERR_FAILED, errno, "cannot read '%s'",
                              link->path);
-    if (write_new(link, err) < 0)
+    status = errno == ENOENT ? write_first(link, err) : write_new(link, err);
+    if (status < 0)
         return -1;
     if (read_text(link->path, link->text) == 0)
         return 0;

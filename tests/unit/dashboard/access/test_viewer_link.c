@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/unit/folder.h"
@@ -39,6 +40,48 @@ static void test_link__stays_the_same(void **state)
     free(path);
     viewer_link_close(one);
     viewer_link_close(other);
+}
+
+enum { AT_ONCE = 8 };
+
+/* Opens it when nobody can write to `start` any more, and sends it. */
+static void open_in_child(const char *store, const int start[2], int to)
+{
+    struct viewer_link *link;
+    char none;
+
+    if (fork() != 0)
+        return;
+    close(start[1]);
+    if (read(start[0], &none, 1) == 0) {
+        link = viewer_link_open(store, NULL, NULL);
+        if (link != NULL && write(to, viewer_link_text(link), 64) == 64)
+            _exit(0);
+    }
+    _exit(1);
+}
+
+static void test_link__is_that_of_the_first_of_many(void **state)
+{
+    char texts[AT_ONCE][64];
+    int start[2], results[2], status;
+
+    assert_int_equal(pipe(start), 0);
+    assert_int_equal(pipe(results), 0);
+    for (int i = 0; i < AT_ONCE; i++)
+        open_in_child(*state, start, results[1]);
+    close(start[0]);
+    close(start[1]);
+    for (int i = 0; i < AT_ONCE; i++) {
+        assert_int_not_equal(wait(&status), -1);
+        assert_int_equal(status, 0);
+    }
+    /* It is less than a pipe takes at once. */
+    assert_int_equal(read(results[0], texts, sizeof(texts)), sizeof(texts));
+    for (int i = 1; i < AT_ONCE; i++)
+        assert_memory_equal(texts[0], texts[i], 64);
+    close(results[0]);
+    close(results[1]);
 }
 
 static void test_link__is_withdrawn_by_another(void **state)
@@ -201,6 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FOLDER_TEST(test_link__stays_the_same),
+        FOLDER_TEST(test_link__is_that_of_the_first_of_many),
         FOLDER_TEST(test_link__is_withdrawn_by_another),
         FOLDER_TEST(test_link__is_withdrawn_where_its_file_is_removed),
         FOLDER_TEST(test_link__that_is_not_private_is_replaced),
