@@ -303,6 +303,7 @@ def test_a_folder_that_others_may_write_lets_nobody_in(dashboard, filled):
     with frozen(dashboard):
         shutil.rmtree(runtime)
         folder.mkdir(parents=True)
+        folder.parent.chmod(0o700)
         runtime.chmod(0o777)
     result = filled("dashboard", "--login")
     assert (result.returncode, result.stdout) == (1, "")
