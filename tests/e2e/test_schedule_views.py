@@ -172,7 +172,7 @@ def test_a_rare_report_is_promoted_over_rungs(smtune, experiment):
     """The first one is at 4: beyond the rungs at 1 and 3."""
     smtune.ok("run", experiment(
         """\
-        for n in 4 9; do echo "epoch=$n loss=${{ x }}"; done
+        for n in 4 9; do echo "epoch=$n loss="${{ x }}; done
         """, search="grid", trials=3, parallel=1, schedule=ASHA,
         parameters={"x": {"type": "ordinal", "values": [1, 2, 3]}}))
     shown = smtune.json("show", "exp")["rungs"]
