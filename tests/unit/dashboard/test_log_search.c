@@ -271,7 +271,8 @@ static void test_log_search__finds_once_in_a_long_line(void **state)
     memset(long_line, 'x', 3 * MIB);
     long_line[3 * MIB] = '\0';
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        for (int bytes_left = 1; bytes_left < 10 * MIB; bytes_left *= 3000) {
+        for (int64_t bytes_left = 1; bytes_left < 10 * MIB;
+             bytes_left *= 3000) {
             set_up(&fixture, *state, "needle", false);
             put_at(&fixture, 0, "first\n");
             put_at(&fixture, 6, long_line);
