@@ -196,7 +196,7 @@ def test_all_that_has_a_value_is_coloured(smtune, experiment, serve, page,
     """The worst one too, and all of those that are equal. Their lines do not
     cross: the edge of one over another can be grey."""
     smtune.ok("run", experiment(
-        f"set -- {values}; shift $((${{{{ x }}}} - 1)); echo loss=$1",
+        f"x=${{{{ x }}}}; set -- {values}; shift $((x - 1)); echo loss=$1",
         trials=len(values.split()), method="grid",
         parameters={"x": {"type": "ordinal", "values": [1, 2, 3]}}))
     page.login(serve().operator).go("/runs/1/parallel")
@@ -260,7 +260,7 @@ def test_contour_says_where_nothing_is_known(tuned):
 def test_contour_stays_in_the_ranges(smtune, experiment, serve, page):
     """The best place is a corner, and an int is whole there."""
     smtune.ok("run", experiment(
-        "awk 'BEGIN { print \"loss=\" ${{ x }} + ${{ k }} }'",
+        "awk -v x=${{ x }} -v k=${{ k }} 'BEGIN { print \"loss=\" x + k }'",
         method="grid", points=5, trials=45,
         parameters={"x": {"type": "float", "min": 0, "max": 1},
                     "k": {"type": "int", "min": 1, "max": 9}}))

@@ -120,7 +120,7 @@ export const views: readonly View[] = [
   {
     id: "logs",
     title: "Logs",
-    key: "l",
+    key: "e",
     applies: () => !isArchive(),
     component: ofPart<ViewProps>("logs", "LogsView"),
   },
