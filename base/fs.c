@@ -219,6 +219,18 @@ int fs_make_shared_directories(const char *path, struct err *err)
     return make_directories(path, true, err);
 }
 
+int fs_make_trial_directories(const char *path, struct err *err)
+{
+    const char *trial = getenv("SMTUNE_DIR");
+    char *absolute = fs_absolute(path);
+    bool is_smtunes =
+        trial != NULL && trial[0] == '/' && fs_is_within(absolute, trial);
+
+    free(absolute);
+    return is_smtunes ? fs_make_shared_directories(path, err)
+                      : fs_make_directories(path, err);
+}
+
 int fs_write_below(const char *path, const void *bytes, size_t length,
                    mode_t mode, struct err *err)
 {

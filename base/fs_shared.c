@@ -123,18 +123,6 @@ int fs_shared_mkdirat(int folder, const char *path)
     return 0;
 }
 
-int fs_make_trial_directories(const char *path, struct err *err)
-{
-    const char *trial = getenv("SMTUNE_DIR");
-    char *absolute = fs_absolute(path);
-    bool is_smtunes =
-        trial != NULL && trial[0] == '/' && fs_is_within(absolute, trial);
-
-    free(absolute);
-    return is_smtunes ? fs_make_shared_directories(path, err)
-                      : fs_make_directories(path, err);
-}
-
 static int check_entry(const FTSENT *entry, struct err *err)
 {
     int error = 0;
