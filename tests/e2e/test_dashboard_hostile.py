@@ -505,7 +505,8 @@ def test_answers_that_nobody_reads(dashboard, role, encoding):
     comes in like everybody."""
     who = f"{bearer(dashboard, role)}\r\n" if role else ""
     questions = (f"GET /app.js HTTP/1.1\r\nHost: {dashboard.netloc}\r\n"
-                 f"{who}Accept-Encoding: {encoding}\r\n\r\n").encode() * 40
+                 f"{who}Accept-Encoding: {encoding}\r\n\r\n").encode()
+    questions *= 40 if encoding == "gzip" else 10  # 4 MB
     with nothing_stays(dashboard), contextlib.ExitStack() as clients:
         for _ in range(CONNECTIONS_MAX + 100):
             client = clients.enter_context(socket.socket())

@@ -125,7 +125,7 @@ def test_a_name_is_of_one_run(smtune, lines, ran, change):
     assert result.returncode == 5
     assert result.stderr == \
         "smtune: duplicate name 'it': that run has other lines, another " \
-        "command or another folder (choose another --name)\n"
+        "command, folder or user (choose another --name)\n"
     assert ran() == ["a"]
 
 
