@@ -13,6 +13,7 @@
 #include "dashboard/http/listen.h"
 #include "dashboard/http/workers.h"
 #include "dashboard/logins.h"
+#include "dashboard/page.h"
 #include "dashboard/route/guests.h"
 #include "dashboard/run_list.h"
 #include "dashboard/serve.h"
@@ -25,6 +26,7 @@ struct dashboard {
     struct store_pool *pool;
     struct logins *logins; /* NULL: it serves nobody */
     struct guests *guests;
+    struct page *page;
     struct workers *workers;
     struct run_list *runs;
     struct columns_cache *columns;
@@ -83,6 +85,11 @@ struct guests *dashboard_guests(const struct dashboard *dashboard)
     return dashboard->guests;
 }
 
+struct page *dashboard_page(const struct dashboard *dashboard)
+{
+    return dashboard->page;
+}
+
 struct workers *dashboard_workers(const struct dashboard *dashboard)
 {
     return dashboard->workers;
@@ -133,6 +140,7 @@ void dashboard_destroy(struct dashboard *dashboard)
     free(dashboard->socket_path);
     logins_destroy(dashboard->logins);
     guests_destroy(dashboard->guests);
+    page_destroy(dashboard->page);
     workers_destroy(dashboard->workers);
     store_pool_destroy(dashboard->pool);
     run_list_destroy(dashboard->runs);
@@ -202,6 +210,7 @@ struct dashboard *dashboard_open(uv_loop_t *loop,
     if (dashboard->http == NULL)
         goto fail;
     dashboard->guests = guests_create();
+    dashboard->page = page_create();
     dashboard->workers = workers_create(loop);
     dashboard->streams = streams_create(loop);
     dashboard->feed = feed_create(dashboard);

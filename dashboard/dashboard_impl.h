@@ -7,6 +7,7 @@
 
 struct auth;
 struct guests;
+struct page;
 struct sessions;
 struct store;
 struct workers;
@@ -21,6 +22,8 @@ enum role dashboard_use_code(const struct dashboard *dashboard,
                              const char *code);
 
 struct guests *dashboard_guests(const struct dashboard *dashboard);
+
+struct page *dashboard_page(const struct dashboard *dashboard);
 
 struct workers *dashboard_workers(const struct dashboard *dashboard);
 

@@ -18,6 +18,11 @@
 #include "dashboard/http/http.h"
 #include "dashboard/route/route.h"
 
+struct page {
+    struct blob **expanded; /* of each file; NULL: not yet */
+    size_t count;
+};
+
 static const struct page_file *find(const char *name, size_t length)
 {
     for (const struct page_file *file = page_files; file->name != NULL;
@@ -92,8 +97,37 @@ struct blob *page_expand(const struct page_file *file)
     return blob_create(&bytes);
 }
 
-int page_answer(const struct http_exchange *exchange, struct answer *answer,
-                char **etag)
+struct page *page_create(void)
+{
+    struct page *page = mem_zero(sizeof(*page));
+
+    while (page_files[page->count].name != NULL)
+        page->count++;
+    page->expanded = mem_array(page->count, sizeof(struct blob *));
+    return page;
+}
+
+void page_destroy(struct page *page)
+{
+    if (page == NULL)
+        return;
+    for (size_t i = 0; i < page->count; i++)
+        blob_release(page->expanded[i]);
+    free(page->expanded);
+    free(page);
+}
+
+static struct blob *expanded(struct page *page, const struct page_file *file)
+{
+    struct blob **kept = &page->expanded[file - page_files];
+
+    if (*kept == NULL)
+        *kept = page_expand(file);
+    return blob_hold(*kept);
+}
+
+int page_answer(struct page *page, const struct http_exchange *exchange,
+                struct answer *answer, char **etag)
 {
     const struct page_file *file = find_target(http_target(exchange));
     const char *method = http_method(exchange);
@@ -106,7 +140,7 @@ int page_answer(const struct http_exchange *exchange, struct answer *answer,
         answer, type_of(file->name),
         compressed
             ? blob_of_static(file->gzip, (size_t)(file->gzip_end - file->gzip))
-            : page_expand(file));
+            : expanded(page, file));
     answer_header(answer, "Vary", "Accept-Encoding");
     if (compressed)
         answer_header(answer, "Content-Encoding", "gzip");

@@ -7,6 +7,7 @@
 struct answer;
 struct blob;
 struct http_exchange;
+struct page;
 
 /*
  * The built page: the files of dashboard/web/dist, compressed, as parts of the
@@ -27,10 +28,15 @@ const struct page_file *page_find(const char *name);
 /* Its bytes in full. */
 struct blob *page_expand(const struct page_file *file);
 
+/* Keeps the files that were asked for in full: expanding one takes
+ * milliseconds of the loop. */
+struct page *page_create(void);
+void page_destroy(struct page *page); /* NULL is allowed */
+
 /* Where the request is for one of the files ("/" is index.html, "/login"
  * login.html): the answer, compressed if the client takes that, with its ETag,
  * the caller's to free; 0. -1: it is not. */
-int page_answer(const struct http_exchange *exchange, struct answer *answer,
-                char **etag);
+int page_answer(struct page *page, const struct http_exchange *exchange,
+                struct answer *answer, char **etag);
 
 #endif

@@ -360,7 +360,8 @@ static void serve(struct request *request)
     status = match_find(route_tables, http_method(exchange), target,
                         &request->match, &request->err);
     if ((status == 404 || status == 405) &&
-        page_answer(exchange, &request->answer, &request->etag) == 0) {
+        page_answer(dashboard_page(request->dashboard), exchange,
+                    &request->answer, &request->etag) == 0) {
         /* Compressed, as every browser takes it, it is the program's. */
         if (blob_is_static(request->answer.bytes) || is_let_in(request))
             reply_if_room(request);
