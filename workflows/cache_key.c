@@ -68,7 +68,8 @@ static int add_path(struct keying *keying, const char *path, struct err *err)
 {
     char hex[DIGEST_HEX_SIZE], *name;
 
-    if (file_hashes_of(keying->hashes, path, keying->stop, hex, err) != 0)
+    if (file_hashes_or_known(keying->hashes, path, keying->inputs->known,
+                             keying->stop, hex, err) != 0)
         return -1;
     digest_add_text(keying->digest, name_of(keying, path));
     digest_add_text(keying->digest, hex);

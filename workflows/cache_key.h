@@ -19,6 +19,8 @@ struct cache_inputs {
     const char *const *paths;   /* [count]: files, folders, globs */
     size_t count;
     bool allows_empty; /* globs that match nothing */
+    /* The hash of inputs that may be missing, by absolute path; NULL: none. */
+    const json_t *known;
     /* Gets the hash of each part of the key by its name for people; NULL: these
      * are not wanted. Of many inputs the first are kept. */
     json_t *parts;

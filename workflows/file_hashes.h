@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "base/err.h"
+#include "base/json.h"
 
 /*
  * SHA-256 of what files and folders hold. A file is read once, as long as it is
@@ -28,5 +29,11 @@ void file_hashes_destroy(struct file_hashes *hashes);
 int file_hashes_of(struct file_hashes *hashes, const char *path,
                    const atomic_bool *stop, char hex[DIGEST_HEX_SIZE],
                    struct err *err);
+
+/* The same; where there is nothing, the hash that a path has in `known` (NULL:
+ * none has) is its own. */
+int file_hashes_or_known(struct file_hashes *hashes, const char *path,
+                         const json_t *known, const atomic_bool *stop,
+                         char hex[DIGEST_HEX_SIZE], struct err *err);
 
 #endif

@@ -242,8 +242,11 @@ static void find_again(struct planning *planning)
                 continue;
             planning->again[i] = has_more = true;
             fprintf(stderr,
-                    "smtune: step '%s' runs again: its temporary output '%s' "
-                    "was removed\n",
+                    workflow->steps[i].cache.is_on
+                        ? "smtune: the result of step '%s' is not reused: its "
+                          "temporary output '%s' was removed\n"
+                        : "smtune: step '%s' runs again: its temporary output "
+                          "'%s' was removed\n",
                     workflow->steps[i].name, planning->gone[i]);
         }
     }

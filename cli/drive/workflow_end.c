@@ -64,13 +64,16 @@ static void keep_warning(const struct ending *ending,
         *warning = mem_copy_string(text);
 }
 
-/* Temporary outputs that a retry may need; --touch removes none. */
-static void note_temps(const struct ending *ending, const struct trial_row *job)
+/* Temporary outputs that a retry may need; --touch removes none, and those that
+ * were missing from the start are not there. */
+static void note_temps(const struct ending *ending, const struct trial_row *job,
+                       const json_t *outputs)
 {
     const struct workflow *workflow = ending->steps.spec.workflow;
 
     if (workflow != NULL && !workflow->is_touched &&
-        workflow->steps[job->step].has_temps && job->temps_removed_ms == 0)
+        workflow->steps[job->step].has_temps && job->temps_removed_ms == 0 &&
+        json_object_get(outputs, CACHE_MISSING) == NULL)
         ending->has_temps[job->step] = true;
 }
 
@@ -89,9 +92,10 @@ static int take_outputs(void *user, const struct trial_row *job)
         return 0;
     }
     keep_warning(ending, job, outputs);
-    note_temps(ending, job);
+    note_temps(ending, job, outputs);
     json_object_del(outputs, CACHE_HASHES);
     json_object_del(outputs, CACHE_PARTS);
+    json_object_del(outputs, CACHE_MISSING);
     json_object_del(outputs, CACHE_NOTE);
     json_object_del(outputs, CACHE_WARNING);
     gave = &ending->gave[job->step];

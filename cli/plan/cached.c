@@ -15,6 +15,7 @@
 #include "orchestrator/job/job_name.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/spec/workflow/workflow.h"
+#include "orchestrator/steps/cache_ask.h"
 #include "orchestrator/steps/cache_forecast.h"
 #include "store/store.h"
 
@@ -168,7 +169,8 @@ static void add_job(const struct forecast_job *job, struct buf *out)
 {
     switch (job->kind) {
     case FORECAST_HIT:
-        buf_printf(out, "cache hit: %s", job->text);
+        buf_printf(out, "cache hit: %s%s", job->text,
+                   job->lacks_temps ? "; " CACHE_NOT_NEEDED : "");
         break;
     case FORECAST_MISS:
         buf_add_string(out, job->text);
@@ -241,11 +243,12 @@ static json_t *job_json(const struct forecast_job *job)
 
     bool is_hit = job->kind == FORECAST_HIT;
 
-    return json_pack("{s:I, s:o, s:s, s:o, s:o}", "copy", (json_int_t)job->copy,
-                     "round", json_int_unless(job->round, 0), "state",
-                     kinds[job->kind], "from",
-                     json_from_text(is_hit ? job->text : NULL), "reason",
-                     json_from_text(is_hit ? NULL : job->text));
+    return json_pack("{s:I, s:o, s:s, s:o, s:o, s:b}", "copy",
+                     (json_int_t)job->copy, "round",
+                     json_int_unless(job->round, 0), "state", kinds[job->kind],
+                     "from", json_from_text(is_hit ? job->text : NULL),
+                     "reason", json_from_text(is_hit ? NULL : job->text),
+                     "lacks_temporary_outputs", (int)job->lacks_temps);
 }
 
 json_t *plan_cached_step_json(const struct workflow *workflow,

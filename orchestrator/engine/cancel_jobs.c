@@ -67,6 +67,7 @@ void engine_end_cancelled(struct engine *engine)
     end_in(engine, &queues->committed, &queues->committed_count, end_unstarted);
     end_in(engine, &queues->ready, NULL, end_idle);
     end_in(engine, &queues->waiting, NULL, end_idle);
+    end_in(engine, &queues->held, NULL, end_idle);
 }
 
 static struct job *find_in(const struct job_list *list, int64_t number)

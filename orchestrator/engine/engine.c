@@ -34,6 +34,7 @@
 #include "orchestrator/engine/requests.h"
 #include "orchestrator/engine/settle.h"
 #include "orchestrator/engine/source/flow.h"
+#include "orchestrator/engine/source/foresee.h"
 #include "orchestrator/engine/source/schedule.h"
 #include "orchestrator/engine/source/search.h"
 #include "orchestrator/engine/submit.h"
@@ -69,6 +70,7 @@ static void close_session(struct engine *engine)
     uv_close((uv_handle_t *)&engine->wake, NULL);
     uv_close((uv_handle_t *)&engine->watch, NULL);
     uv_close((uv_handle_t *)&engine->busy, NULL);
+    engine_close_foresight(engine);
     cache_destroy(engine->cache);
     engine->cache = NULL;
     sharing_destroy(engine->sharing);

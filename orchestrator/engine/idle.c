@@ -27,6 +27,18 @@
 
 enum { JOBS_SHOWN = 12 };
 
+static int64_t count_list(const struct job_list *list)
+{
+    const struct job *job;
+    int64_t count = 0;
+
+    TAILQ_FOREACH(job, list, link)
+    {
+        count++;
+    }
+    return count;
+}
+
 /* ---- words ---- */
 
 static void add_job(const struct job *job, int count, struct buf *out)
@@ -234,6 +246,19 @@ static bool is_asking(const struct engine *engine, int64_t *about,
     return true;
 }
 
+static bool is_holding(const struct engine *engine, int64_t *about,
+                       struct buf *out)
+{
+    *about = count_list(&engine->queues.held);
+    if (*about == 0)
+        return false;
+    buf_printf(out,
+               "waiting until it is clear whether a step needs temporary "
+               "outputs that cache hits lack: jobs=%" PRId64,
+               *about);
+    return true;
+}
+
 static bool is_retrying(const struct engine *engine, int64_t *about,
                         struct buf *out)
 {
@@ -288,8 +313,9 @@ static bool is_up_to_source(const struct engine *engine, int64_t *about,
 
 static bool (*const reasons[])(const struct engine *engine, int64_t *about,
                                struct buf *out) = {
-    is_ending, is_paused,   is_short,   is_refused,   is_full,
-    is_asking, is_retrying, is_used_up, is_exhausted, is_up_to_source,
+    is_ending,  is_paused,    is_short,        is_refused,
+    is_full,    is_asking,    is_holding,      is_retrying,
+    is_used_up, is_exhausted, is_up_to_source,
 };
 
 /* Something will start by itself when the loop turns again. */
@@ -334,18 +360,6 @@ static void log_idle(struct engine *engine)
 }
 
 /* ---- turns ---- */
-
-static int64_t count_list(const struct job_list *list)
-{
-    const struct job *job;
-    int64_t count = 0;
-
-    TAILQ_FOREACH(job, list, link)
-    {
-        count++;
-    }
-    return count;
-}
 
 void engine_log_turn(struct engine *engine)
 {

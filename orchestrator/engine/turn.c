@@ -87,6 +87,7 @@ bool engine_is_over(const struct engine *engine)
         return false;
     return engine->wind_up.phase != PHASE_RUNNING ||
            (!may_have_more(engine) && TAILQ_EMPTY(&engine->queues.ready) &&
+            TAILQ_EMPTY(&engine->queues.held) &&
             TAILQ_EMPTY(&engine->queues.waiting));
 }
 

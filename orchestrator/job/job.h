@@ -56,6 +56,9 @@ struct job {
     char *cache_note;    /* why it runs, or why its result will not be reused */
     json_t *cache_parts; /* of the key; NULL: as that */
     bool was_asked;      /* whether there is one */
+    json_t *held_result; /* that will do, if nothing needs what it lacks: job,
+                            source, outputs; NULL: there is none */
+    bool is_foreseen;    /* held: a forecast has begun since */
     bool is_shared;      /* the files of its next attempt are shared out, or */
     struct err *unshared; /* why they are not; NULL */
     enum job_seal seal;

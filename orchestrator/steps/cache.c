@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "orchestrator/steps/child_facts.h"
 #include "orchestrator/steps/child_run.h"
@@ -26,6 +25,7 @@ struct candidate {
     int64_t job;
     char *source; /* "job 3 of run 'one'" */
     json_t *outputs;
+    json_t *missing; /* names of its temporary outputs */
 };
 
 struct question {
@@ -37,6 +37,9 @@ struct question {
     char **inputs; /* [input_count] */
     size_t input_count;
     bool allows_empty, is_child;
+    json_t *known; /* hashes by path */
+    char **temps;  /* [temp_count] */
+    size_t temp_count;
     json_t *parts; /* of the key; NULL: nobody asks for them */
     char *lost;    /* why the newest result will not do; NULL: there is none */
     int64_t since_ms;
@@ -60,6 +63,22 @@ struct cache {
 
 /* -- Questions ------------------------------------------------------------*/
 
+static char **copy_texts(const char *const *texts, size_t count)
+{
+    char **copies = mem_array(count, sizeof(*copies));
+
+    for (size_t i = 0; i < count; i++)
+        copies[i] = mem_copy_string(texts[i]);
+    return copies;
+}
+
+static void free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(texts[i]);
+    free(texts);
+}
+
 static struct question *make_question(const struct cache_subject *subject,
                                       void *user)
 {
@@ -68,13 +87,13 @@ static struct question *make_question(const struct cache_subject *subject,
     question->item.user = user;
     question->facts = json_deep_copy(subject->facts);
     question->work_directory = mem_copy_string(subject->work_directory);
-    question->inputs =
-        mem_array(subject->input_count, sizeof(*question->inputs));
+    question->inputs = copy_texts(subject->inputs, subject->input_count);
     question->input_count = subject->input_count;
+    question->temps = copy_texts(subject->temps, subject->temp_count);
+    question->temp_count = subject->temp_count;
+    question->known = json_deep_copy(subject->known);
     question->allows_empty = subject->allows_empty;
     question->is_child = subject->is_child;
-    for (size_t i = 0; i < subject->input_count; i++)
-        question->inputs[i] = mem_copy_string(subject->inputs[i]);
     return question;
 }
 
@@ -82,6 +101,7 @@ static void forget_candidates(struct question *question)
 {
     for (size_t i = 0; i < question->candidate_count; i++) {
         json_decref(question->candidates[i].outputs);
+        json_decref(question->candidates[i].missing);
         free(question->candidates[i].source);
     }
     question->candidate_count = 0;
@@ -92,10 +112,10 @@ static void destroy_question(struct work_item *item)
     struct question *question = (struct question *)item;
 
     forget_candidates(question);
-    for (size_t i = 0; i < question->input_count; i++)
-        free(question->inputs[i]);
-    free(question->inputs);
+    free_texts(question->inputs, question->input_count);
+    free_texts(question->temps, question->temp_count);
     free(question->work_directory);
+    json_decref(question->known);
     json_decref(question->facts);
     json_decref(question->outputs);
     json_decref(question->hashes);
@@ -115,6 +135,7 @@ static int make_key(struct cache *cache, struct question *question,
         .paths = paths,
         .count = question->input_count,
         .allows_empty = question->allows_empty,
+        .known = question->known,
         .parts = question->parts,
     };
     int result;
@@ -127,36 +148,72 @@ static int make_key(struct cache *cache, struct question *question,
     return result;
 }
 
-/* Whether all its files still are as they were. */
-static bool is_intact(struct cache *cache, const struct candidate *candidate,
+static bool is_temp(const struct question *question, const char *name)
+{
+    for (size_t i = 0; i < question->temp_count; i++)
+        if (strcmp(question->temps[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a file is as it was. One that is missing and temporary is noted. */
+static bool will_do(struct cache *cache, const struct question *question,
+                    const struct candidate *candidate, const char *name,
+                    const char *was, const atomic_bool *stop)
+{
+    const char *path =
+        json_string_value(json_object_get(candidate->outputs, name));
+    char hex[DIGEST_HEX_SIZE];
+    struct err err;
+
+    if (path == NULL || was == NULL)
+        return false;
+    if (file_hashes_of(cache->hashes, path, stop, hex, &err) == 0)
+        return strcmp(hex, was) == 0;
+    if (err.kind != ERR_NOT_FOUND || !is_temp(question, name))
+        return false;
+    json_array_append_new(candidate->missing, json_string(name));
+    return true;
+}
+
+/* Whether all its files are as they were, but for temporary ones. */
+static bool is_intact(struct cache *cache, const struct question *question,
+                      const struct candidate *candidate,
                       const atomic_bool *stop)
 {
     json_t *hashes = json_object_get(candidate->outputs, CACHE_HASHES), *was;
-    char hex[DIGEST_HEX_SIZE];
     const char *name;
 
     json_object_foreach(hashes, name, was)
     {
-        const char *path =
-            json_string_value(json_object_get(candidate->outputs, name));
-
-        if (path == NULL || !json_is_string(was) ||
-            file_hashes_of(cache->hashes, path, stop, hex, NULL) != 0 ||
-            strcmp(hex, json_string_value(was)) != 0)
+        if (!will_do(cache, question, candidate, name, json_string_value(was),
+                     stop))
             return false;
     }
     return true;
 }
 
+/* The newest that has all its files, else the newest that lacks temporary
+ * ones. */
 static void check_candidates(struct cache *cache, struct question *question,
                              const atomic_bool *stop)
 {
-    for (size_t i = 0; i < question->candidate_count; i++) {
-        if (is_intact(cache, &question->candidates[i], stop)) {
-            question->found = &question->candidates[i];
-            return;
-        }
+    const struct candidate *lacking = NULL;
+
+    for (size_t i = 0; question->found == NULL && //
+                       i < question->candidate_count;
+         i++) {
+        const struct candidate *candidate = &question->candidates[i];
+
+        if (!is_intact(cache, question, candidate, stop))
+            continue;
+        if (json_array_size(candidate->missing) == 0)
+            question->found = candidate;
+        else if (lacking == NULL)
+            lacking = candidate;
     }
+    if (question->found == NULL)
+        question->found = lacking;
 }
 
 static int hash_files(struct cache *cache, struct question *question,
@@ -176,7 +233,8 @@ static int hash_files(struct cache *cache, struct question *question,
         if (path == NULL)
             return err_set(&question->err, ERR_FAILED, "'%s' is not a path",
                            name);
-        if (file_hashes_of(cache->hashes, path, stop, hex, &question->err) != 0)
+        if (file_hashes_or_known(cache->hashes, path, question->known, stop,
+                                 hex, &question->err) != 0)
             return -1;
         json_object_set_new(question->hashes, name, json_string(hex));
     }
@@ -250,8 +308,8 @@ static void add_candidate(struct question *question,
     if (question->lost == NULL)
         question->lost = describe_lost(row, source, is_there);
     if (is_there) {
-        question->candidates[question->candidate_count++] =
-            (struct candidate){row->job, source, json_incref(outputs)};
+        question->candidates[question->candidate_count++] = (struct candidate){
+            row->job, source, json_incref(outputs), json_array()};
         return;
     }
     free(source);
@@ -271,6 +329,15 @@ static int on_cached(void *user, const struct cached_row *row)
     return question->candidate_count == CANDIDATES_MAX;
 }
 
+/* What of its outputs is missing now. */
+static void note_missing(const struct candidate *found)
+{
+    if (json_array_size(found->missing) > 0)
+        json_object_set(found->outputs, CACHE_MISSING, found->missing);
+    else
+        json_object_del(found->outputs, CACHE_MISSING);
+}
+
 static void tell(const struct cache *cache, struct question *question)
 {
     const char *text = question->has_failed ? question->err.text : "";
@@ -286,9 +353,11 @@ static void tell(const struct cache *cache, struct question *question)
     if (!question->has_failed && question->lost != NULL)
         answer.text = question->lost;
     if (question->found != NULL) {
+        note_missing(question->found);
         answer.job = question->found->job;
         answer.source = question->found->source;
         answer.outputs = question->found->outputs;
+        answer.lacks_temps = json_array_size(question->found->missing) > 0;
     }
     question->answer(cache->owner, question->item.user, &answer);
 }
@@ -371,31 +440,6 @@ void cache_seal(struct cache *cache, const struct cache_subject *subject,
     for (size_t i = 0; i < made->file_count; i++)
         json_object_set_new(question->hashes, made->files[i], json_null());
     work_queue_add(cache->queue, &question->item);
-}
-
-enum { DIFFERENCES_SHOWN = 3 };
-
-char *cache_difference(const json_t *parts, const json_t *before)
-{
-    struct buf out = BUF_INIT;
-    const char *name;
-    json_t *part;
-    int count = 0;
-
-    json_object_foreach((json_t *)(uintptr_t)parts, name, part)
-    {
-        if (!json_equal(part, json_object_get(before, name)) &&
-            count++ < DIFFERENCES_SHOWN)
-            buf_printf(&out, "%s%s", count > 1 ? ", " : "", name);
-    }
-    json_object_foreach((json_t *)(uintptr_t)before, name, part)
-    {
-        if (json_object_get(parts, name) == NULL && count++ < DIFFERENCES_SHOWN)
-            buf_printf(&out, "%s%s", count > 1 ? ", " : "", name);
-    }
-    if (count > DIFFERENCES_SHOWN)
-        buf_printf(&out, " and %d more", count - DIFFERENCES_SHOWN);
-    return buf_take(&out);
 }
 
 void cache_forget(struct cache *cache, const void *user)

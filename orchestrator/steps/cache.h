@@ -13,7 +13,9 @@
 /*
  * `cache`: nothing is done twice. Before a job is started its key is made
  * (workflows/cache_key.h), and a job with that key is looked for which has
- * succeeded, and whose output files still are as it left them. When a job has
+ * succeeded, and whose output files still are as it left them. Temporary ones
+ * may be missing: whether that result will do depends on the steps behind it,
+ * and is for others to find out (cache_forecast.h). When a job has
  * ended well, its key is made again: only where nothing that it read has
  * changed meanwhile are the hashes of its output files kept, among its outputs
  * under CACHE_HASHES, by the outputs' names; and without these its result is
@@ -25,9 +27,11 @@
  */
 
 #define CACHE_HASHES "#sha256"
-/* Beside it: the parts of the key; why the job ran; and what keeps its result
- * from being reused, which somebody has to fix. */
+/* Beside it: the parts of the key; names of its temporary outputs that were
+ * missing when it became a hit; why the job ran; and what keeps its result from
+ * being reused, which somebody has to fix. */
 #define CACHE_PARTS   "#parts"
+#define CACHE_MISSING "#missing"
 #define CACHE_NOTE    "#cache"
 #define CACHE_WARNING "#warning"
 
@@ -46,7 +50,11 @@ struct cache_subject {
     const char *const *inputs;  /* [input_count] paths and globs */
     size_t input_count;
     bool allows_empty; /* globs that match nothing */
-    bool is_child;     /* a result counts as long as its child run is there */
+    /* By absolute path, the hash of inputs that may be missing; or NULL. */
+    const json_t *known;
+    const char *const *temps; /* [temp_count] names of temporary outputs */
+    size_t temp_count;
+    bool is_child; /* a result counts as long as its child run is there */
 };
 
 struct cache_answer {
@@ -56,7 +64,8 @@ struct cache_answer {
     /* Of the job whose result stands for this one's; 0: there is none. */
     int64_t job;
     const char *source;    /* that job for people: "job 3 of run 'one'" */
-    const json_t *outputs; /* CACHE_HASHES among them */
+    const json_t *outputs; /* CACHE_HASHES among them, and CACHE_MISSING: */
+    bool lacks_temps;      /* temporary ones are missing, but nothing else */
 };
 
 typedef void cache_answer_fn(void *owner, void *user,
@@ -83,10 +92,6 @@ typedef void cache_sealed_fn(void *owner, void *user, json_t *hashes,
 void cache_seal(struct cache *cache, const struct cache_subject *subject,
                 const char *key, const struct cache_made *made,
                 cache_sealed_fn *sealed, void *user);
-
-/* What differs between the parts of two keys, "command, input 'a.csv'"; "":
- * nothing. The caller's. */
-char *cache_difference(const json_t *parts, const json_t *before);
 
 /* What that user asked is answered no more. */
 void cache_forget(struct cache *cache, const void *user);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "orchestrator/job/channels.h"
 #include "orchestrator/spec/experiment/container.h"
@@ -112,6 +113,12 @@ static int add_command(struct gathering *g)
     return result;
 }
 
+static const char *work_directory(const struct gathering *g)
+{
+    return g->facts->work_directory != NULL ? g->facts->work_directory
+                                            : g->steps->run->work_directory;
+}
+
 static int add_workdir(struct gathering *g)
 {
     const struct job_spec *spec = &g->step->task;
@@ -120,9 +127,7 @@ static int add_workdir(struct gathering *g)
     if (workdir_expand(spec, g->values, &facts->work_directory, g->err) != 0)
         return -1;
     json_object_set_new(facts->facts, "workdir",
-                        json_from_text(facts->work_directory != NULL
-                                           ? facts->work_directory
-                                           : g->steps->run->work_directory));
+                        json_from_text(work_directory(g)));
     return 0;
 }
 
@@ -342,6 +347,36 @@ static int add_inputs(struct gathering *g)
     return result;
 }
 
+/* A temporary output of an earlier step counts as it was, if it is missing. */
+static void add_known(struct gathering *g)
+{
+    struct cache_facts *facts = g->facts;
+
+    for (size_t i = 0; i < facts->input_count; i++) {
+        char *path = fs_join(work_directory(g), facts->inputs[i]);
+        const char *hash = temp_results_hash(g->steps->temp_results,
+                                             (size_t)g->job->step, path);
+
+        if (hash != NULL && facts->known == NULL)
+            facts->known = json_object();
+        if (hash != NULL)
+            json_object_set_new(facts->known, path, json_string(hash));
+        free(path);
+    }
+}
+
+static void add_temps(struct gathering *g)
+{
+    struct cache_facts *facts = g->facts;
+
+    if (!g->step->has_temps)
+        return;
+    facts->temps = mem_array(g->step->output_count, sizeof(*facts->temps));
+    for (size_t i = 0; i < g->step->output_count; i++)
+        if (g->step->outputs[i].is_temp)
+            facts->temps[facts->temp_count++] = g->step->outputs[i].name;
+}
+
 /* What the step does: a command, or the run of an experiment. */
 static int add_work(struct gathering *g)
 {
@@ -385,6 +420,9 @@ int cache_facts_init(struct cache_facts *facts, struct steps *steps,
         result = add_outputs(&g);
     if (result == 0)
         result = add_inputs(&g);
+    if (result == 0)
+        add_known(&g);
+    add_temps(&g);
     free(values);
     if (result != 0)
         cache_facts_clear(facts);
@@ -397,6 +435,8 @@ void cache_facts_clear(struct cache_facts *facts)
         free(facts->inputs[i]);
     free(facts->inputs);
     free(facts->work_directory);
+    free(facts->temps);
+    json_decref(facts->known);
     json_decref(facts->facts);
     *facts = (struct cache_facts){.facts = NULL};
 }

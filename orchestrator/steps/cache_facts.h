@@ -19,6 +19,11 @@ struct cache_facts {
     char **inputs; /* [input_count] */
     size_t input_count;
     char *work_directory; /* of the step; NULL: the run's */
+    /* Hashes of inputs that are temporary outputs of earlier steps and may be
+     * missing, by absolute path; NULL: none. */
+    json_t *known;
+    const char **temps; /* [temp_count] names of its own temporary outputs */
+    size_t temp_count;
 };
 
 /* environment: as it is inherited. -1 where a template has no value. */

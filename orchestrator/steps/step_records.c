@@ -51,6 +51,90 @@ void step_records_clear(struct step_record *records, size_t count)
     free(records);
 }
 
+/* ---- reading ---- */
+
+int step_records_add_step(struct step_record *records, size_t count,
+                          const struct step_row *row, struct err *err)
+{
+    struct step_record *record;
+
+    if ((size_t)row->step >= count)
+        return err_set(
+            err, ERR_FAILED,
+            "step '%s' is in the record, but not in the file of the run",
+            row->name);
+    record = &records[row->step];
+    if (step_state_read(row->name, row->state, &record->state, err) != 0)
+        return -1;
+    record->first_job = row->first_job;
+    record->is_cut_off =
+        row->reason != NULL && strcmp(row->reason, STEPS_CUT_OFF) == 0;
+    record->matrix = mem_copy_string(row->matrix);
+    return 0;
+}
+
+int step_records_add_job(struct step_record *records, size_t count,
+                         const struct trial_row *row, enum job_state state,
+                         struct err *err)
+{
+    if ((size_t)row->step >= count)
+        return err_set(err, ERR_FAILED,
+                       "job %" PRId64 " in the record belongs to no step",
+                       row->number);
+    if (row->number < records[row->step].first_job)
+        return 0;
+    if ((size_t)row->copy >= MATRIX_COPIES_MAX)
+        return err_set(err, ERR_FAILED,
+                       "job %" PRId64 " in the record belongs to no copy",
+                       row->number);
+    *step_record_copy(&records[row->step], row->copy) = (struct copy_record){
+        .is_there = true,
+        .round = row->round,
+        .state = state,
+        .is_cached = store_is_cache_hit(row->cached_from, row->cache_key),
+        .has_begun = row->attempts.count > 0,
+        .rounds = mem_copy_string(row->rounds),
+        .outputs = mem_copy_string(row->outputs),
+    };
+    return 0;
+}
+
+struct reading {
+    struct step_record *records; /* [count] */
+    size_t count;
+    struct err *err;
+};
+
+static int on_step(void *user, const struct step_row *row)
+{
+    const struct reading *reading = user;
+
+    return step_records_add_step(reading->records, reading->count, row,
+                                 reading->err);
+}
+
+static int on_job(void *user, const struct trial_row *row)
+{
+    const struct reading *reading = user;
+    enum job_state state;
+
+    if (job_state_read(row->number, row->state, &state, reading->err) != 0)
+        return -1;
+    return step_records_add_job(reading->records, reading->count, row, state,
+                                reading->err);
+}
+
+int step_records_read(struct step_record *records, size_t count,
+                      struct store *store, int64_t run, struct err *err)
+{
+    const struct trial_query query = {.run = run, .order = ORDER_NUMBER};
+    struct reading reading = {records, count, err};
+
+    if (store_each_step(store, run, on_step, &reading, err) != 0)
+        return -1;
+    return store_each_trial(store, &query, on_job, &reading, err);
+}
+
 /* ---- telling ---- */
 
 /* A text of a step's, NULL: none. */

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/steps/steps.h"
+#include "store/store.h"
 
 /*
  * How far a workflow's steps are by the record, to tell it to steps that are
@@ -22,6 +23,8 @@ struct copy_record {
     int64_t round;
     enum job_state state;   /* final, or not yet */
     bool is_cached;         /* it is a cache hit */
+    bool has_begun;         /* it has had an attempt */
+    bool is_reopened;       /* its user put it back: the caller's to say */
     char *rounds, *outputs; /* JSON; NULL: none */
 };
 
@@ -40,6 +43,20 @@ void step_records_clear(struct step_record *records, size_t count);
 void step_record_forget(struct step_record *record);
 /* Room for what is known of a copy, which the caller fills in: cleared. */
 struct copy_record *step_record_copy(struct step_record *record, int64_t copy);
+
+/* What a row adds to records[count]; -1 with err where it does not fit the
+ * file. Jobs come by number, behind the steps; a step's earlier ones change
+ * nothing.
+ */
+int step_records_add_step(struct step_record *records, size_t count,
+                          const struct step_row *row, struct err *err);
+int step_records_add_job(struct step_record *records, size_t count,
+                         const struct trial_row *row, enum job_state state,
+                         struct err *err);
+/* All of a run's record[count]s, which step_records_clear() frees in every
+ * case. */
+int step_records_read(struct step_record *records, size_t count,
+                      struct store *store, int64_t run, struct err *err);
 
 /* A text of a step's in the record, as JSON that is the caller's; *json is NULL
  * where there is none. -1 with err. */

@@ -31,6 +31,7 @@ struct steps *steps_create(const struct workflow *workflow,
     free(sizes);
     if (steps->flow != NULL) {
         steps->temps = temps_create(workflow, steps->flow);
+        steps->temp_results = temp_results_create(workflow);
         return steps;
     }
     steps_destroy(steps);
@@ -53,6 +54,7 @@ void steps_destroy(struct steps *steps)
         forget(&steps->now[i]);
     free(steps->now);
     results_destroy(steps->results);
+    temp_results_destroy(steps->temp_results);
     temps_destroy(steps->temps);
     flow_destroy(steps->flow);
     free(steps);
@@ -231,6 +233,7 @@ int steps_begin(struct steps *steps, size_t step, const json_t *axes,
     }
     flow_begin(steps->flow, step, copies);
     results_begin(steps->results, step, copies);
+    temp_results_forget(steps->temp_results, step);
     return 0;
 }
 
@@ -281,6 +284,7 @@ static json_t *end_well(struct steps *steps, const struct job *job)
     int result = 0;
 
     results_set(steps->results, step, job->copy, job->outputs);
+    temp_results_set(steps->temp_results, step, job->copy, job->outputs);
     if (job->round > 0)
         result = ask_for_round(steps, job, &rounds, &err);
     if (result != 0)
@@ -358,6 +362,7 @@ void steps_reopen(struct steps *steps, size_t step, int64_t copy)
     flow_started(steps->flow, step, copy);
     steps_set_cached(steps, step, copy, false);
     results_set(steps->results, step, copy, NULL);
+    temp_results_set(steps->temp_results, step, copy, NULL);
     results_set_state(steps->results, step, FLOW_ACTIVE, 0, 0);
     temps_look_again(steps->temps);
 }

@@ -11,6 +11,7 @@
 #include "orchestrator/run/run.h"
 #include "orchestrator/spec/workflow/workflow.h"
 #include "orchestrator/steps/results.h"
+#include "orchestrator/steps/temp_results.h"
 #include "orchestrator/steps/temps.h"
 #include "workflows/matrix.h"
 
@@ -30,9 +31,10 @@ struct steps {
     const char *run_name;
     struct flow *flow;
     struct results *results;
-    struct temps *temps;  /* NULL: no output is temporary */
-    bool touch_is_over;   /* a job was put back: commands run */
-    struct step_now *now; /* [step_count] */
+    struct temps *temps;               /* NULL: no output is temporary */
+    struct temp_results *temp_results; /* likewise */
+    bool touch_is_over;                /* a job was put back: commands run */
+    struct step_now *now;              /* [step_count] */
 };
 
 struct step_now {

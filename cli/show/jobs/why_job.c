@@ -21,7 +21,7 @@
 #include "orchestrator/job/retry.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/run/run.h"
-#include "orchestrator/steps/cache.h"
+#include "orchestrator/steps/cache_ask.h"
 
 enum { HASH_SHOWN = 12 };
 
@@ -74,6 +74,9 @@ static void describe_room(const struct why *why, struct buf *out)
     buf_add_string(out, "it can start as soon as slots are free");
     if (flow == NULL)
         return;
+    if (step_of(why)->has_temps && step_of(why)->cache.is_on)
+        buf_add_string(out, "; if a cache hit lacks its temporary output, it "
+                            "waits until smtune finds whether a step needs it");
     if (flow->parallel > 0)
         buf_printf(out, "; at most %" PRId64 " of its copies run at once",
                    flow->parallel);
@@ -101,6 +104,19 @@ static void add_cache_notes(const struct trial_row *job, struct buf *out)
     json_decref(outputs);
 }
 
+/* Whether temporary outputs were missing when it became a cache hit. */
+static bool lacks_temps(const struct trial_row *job)
+{
+    json_t *outputs = NULL;
+    bool lacks;
+
+    if (job->outputs != NULL)
+        outputs = json_parse(job->outputs, strlen(job->outputs), NULL);
+    lacks = json_object_get(outputs, CACHE_MISSING) != NULL;
+    json_decref(outputs);
+    return lacks;
+}
+
 static bool is_touched(const struct why *why, const struct trial_row *job)
 {
     const struct workflow *workflow = why->steps.spec.workflow;
@@ -118,6 +134,8 @@ static void describe_success(const struct why *why, const struct trial_row *job,
                    "cache hit: nothing that its result depends on has changed "
                    "since %s, and its result is that of the earlier job",
                    source);
+        if (lacks_temps(job))
+            buf_add_string(out, "; " CACHE_NOT_NEEDED);
     } else if (job->cached_from != 0) {
         buf_add_string(out, "its result was reused from an earlier run");
     } else {

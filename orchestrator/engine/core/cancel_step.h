@@ -7,8 +7,9 @@
 /* Where a job is that no executor has. */
 #define IDLE_LISTS(engine)                                                     \
     &(engine)->queues.ready, &(engine)->queues.waiting,                        \
-        &(engine)->queues.asked, &(engine)->queues.requeued,                   \
-        &(engine)->queues.committed, &(engine)->queues.prepared
+        &(engine)->queues.asked, &(engine)->queues.held,                       \
+        &(engine)->queues.requeued, &(engine)->queues.committed,               \
+        &(engine)->queues.prepared
 
 /* In the open transaction: all jobs of a step are to end (`fail_fast: kill`),
  * which is recorded as if their user had asked for it, with the step as the

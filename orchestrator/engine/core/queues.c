@@ -15,6 +15,7 @@ void engine_init_queues(struct engine *engine)
     TAILQ_INIT(&engine->queues.ready);
     TAILQ_INIT(&engine->queues.requeued);
     TAILQ_INIT(&engine->queues.asked);
+    TAILQ_INIT(&engine->queues.held);
     TAILQ_INIT(&engine->queues.waiting);
     TAILQ_INIT(&engine->queues.prepared);
     TAILQ_INIT(&engine->queues.committed);
@@ -43,6 +44,7 @@ void engine_clear_queues(struct engine *engine)
     clear_list(&engine->queues.ready);
     clear_list(&engine->queues.requeued);
     clear_list(&engine->queues.asked);
+    clear_list(&engine->queues.held);
     clear_list(&engine->queues.waiting);
     clear_list(&engine->queues.prepared);
     clear_list(&engine->queues.committed);

@@ -11,6 +11,7 @@
 #include "orchestrator/job/launch.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/steps/cache.h"
+#include "orchestrator/steps/cache_forecast.h"
 #include "orchestrator/steps/earlier_results.h"
 #include "orchestrator/steps/sharing.h"
 #include "orchestrator/steps/steps.h"
@@ -29,7 +30,8 @@
  *     ^                                 |
  *     +--------- waiting <--------------+  (a retry)
  *
- * From ready a job may go aside, to `asked` or `requeued`, and come back. A
+ * From ready a job may go aside, to `asked` or `requeued`, and come back; from
+ * asked to `held`, and back to ready, or it is settled. A
  * trial that its schedule has paused is in no list, and not in memory.
  *
  * prepared: its attempt is in the open transaction. committed: the attempt is
@@ -52,6 +54,7 @@ struct engine_queues {
     struct job_list ready, prepared, committed, settled;
     struct job_list requeued; /* until their step has room */
     struct job_list asked;    /* a thread sees to what they need first */
+    struct job_list held;     /* source/foresee.h */
     struct job_list waiting;  /* for a retry, by due time */
     struct job_list live;     /* has_more first, then as long not read */
     int64_t asked_count, prepared_count, committed_count, live_count;
@@ -108,6 +111,19 @@ struct convergence;
 struct notifier;
 struct source;
 
+/* source/foresee.h: what becomes of a step's results whose temporary outputs
+ * are missing. */
+struct foreseen {
+    enum forecast_fate fate;
+    size_t needed_by; /* a step; SIZE_MAX: not known */
+};
+
+struct foresight {
+    struct cache_forecast *forecast; /* under way; NULL: none */
+    struct foreseen *steps;          /* by the last one; NULL: there was none */
+    bool is_due;                     /* another one */
+};
+
 enum { EXECUTORS_MAX = 4 };
 
 struct steps_summary {
@@ -157,6 +173,7 @@ struct engine {
     struct earlier_results *earlier_results; /* NULL: nothing is taken over */
     struct sharing *sharing;
     struct cache *cache;
+    struct foresight foresight;
     struct temp_files *temp_files;
     int64_t removals;      /* steps whose temporary outputs are being removed */
     bool has_shared_temps; /* that stayed, since another run has them, too */

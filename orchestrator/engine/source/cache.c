@@ -6,9 +6,9 @@
 
 #include "base/mem.h"
 #include "orchestrator/engine/core/queues.h"
-#include "orchestrator/engine/core/tally.h"
-#include "orchestrator/engine/core/transaction.h"
+#include "orchestrator/engine/source/cached.h"
 #include "orchestrator/engine/source/flow_jobs.h"
+#include "orchestrator/engine/source/foresee.h"
 #include "orchestrator/steps/cache_ask.h"
 #include "orchestrator/steps/child_facts.h"
 #include "orchestrator/steps/child_run.h"
@@ -31,46 +31,27 @@ static const struct cache_rule *rule_of(const struct engine *engine,
     return rule->is_on ? rule : NULL;
 }
 
-static void take_result(struct engine *engine, struct job *job,
-                        const struct cache_answer *answer)
-{
-    engine_leave_asked(engine, job);
-    job->outputs = json_deep_copy(answer->outputs);
-    json_object_del(job->outputs, CACHE_NOTE);
-    job->cached_from = answer->job;
-    job->end = (struct attempt_exit){.cause = CAUSE_OK, .exit_code = -1};
-    TAILQ_INSERT_TAIL(&engine->queues.settled, job, link);
-    if (engine_change_trial(engine, job, EVENT_REUSED,
-                            attempt_cause_names[CAUSE_OK]))
-        engine_tally_ended(engine, job, false);
-}
-
-static void keep_miss(struct engine *engine, struct job *job,
-                      const struct cache_answer *answer)
-{
-    free(job->cache_note);
-    job->cache_note =
-        cache_ask_why(engine->store, engine->run->workflow, job, answer);
-    json_decref(job->cache_parts);
-    job->cache_parts = json_incref(answer->parts);
-    LOG(engine->log, LOG_ENGINE, answer->key != NULL ? LOG_INFO : LOG_WARNING,
-        job->number, "%s", job->cache_note);
-}
-
 static void on_answer(void *owner, void *user,
                       const struct cache_answer *answer)
 {
     struct engine *engine = owner;
     struct job *job = user;
 
-    if (answer->key != NULL)
-        job->cache_key = mem_copy_string(answer->key);
-    if (answer->job != 0) {
-        take_result(engine, job, answer);
-        return;
+    free(job->cache_key);
+    job->cache_key = mem_copy_string(answer->key);
+    json_decref(job->cache_parts);
+    job->cache_parts = json_incref(answer->parts);
+    if (answer->lacks_temps) {
+        engine_hold(engine, job, answer);
+    } else if (answer->job != 0) {
+        engine_leave_asked(engine, job);
+        engine_take_result(engine, job, answer->job, answer->outputs);
+    } else {
+        engine_note_miss(
+            engine, job,
+            cache_ask_why(engine->store, engine->run->workflow, job, answer));
+        engine_take_back(engine, job);
     }
-    keep_miss(engine, job, answer);
-    engine_take_back(engine, job);
 }
 
 bool engine_cache_ask(struct engine *engine, struct job *job)
@@ -85,7 +66,8 @@ bool engine_cache_ask(struct engine *engine, struct job *job)
     if (cache_ask_about(engine->steps, job, engine->site.environment, &facts,
                         &subject, NULL) != 0)
         return false; /* it will fail for the same reason */
-    cache_find(engine->cache, &subject, cache_ask_since(rule), on_answer, job);
+    cache_find(engine->cache, &subject, cache_ask_since(rule, job), on_answer,
+               job);
     cache_facts_clear(&facts);
     engine_set_aside(engine, job);
     return true;
@@ -194,6 +176,10 @@ bool engine_cache_seal(struct engine *engine, struct job *job)
                         &subject, &err) != 0) {
         keep_warning(job, err.text);
         return false;
+    }
+    if (job->attempt_number == 0) {
+        cache_ask_about_last(engine->steps, job, &facts);
+        subject.known = facts.known;
     }
     files = list_files(step, job, &count);
     job->seal = SEAL_WAITS;

@@ -17,6 +17,7 @@
 #include "orchestrator/engine/source/flow_jobs.h"
 #include "orchestrator/engine/source/flow_status.h"
 #include "orchestrator/engine/source/flow_steps.h"
+#include "orchestrator/engine/source/foresee.h"
 #include "orchestrator/engine/source/recover_flow.h"
 #include "orchestrator/engine/source/requeue.h"
 #include "orchestrator/engine/source/share.h"
@@ -29,9 +30,9 @@
 /*
  * The flow is asked when a slot is free; what it wants is put into the open
  * transaction: changes of steps (flow_steps.c) and new jobs (flow_jobs.c). A
- * job may wait before its attempt, for a result of an equal one (cache.c), for
- * its share of files (share.c), or, where it was put back, for its step to have
- * room (requeue.c).
+ * job may wait before its attempt, for a result of an equal one (cache.c) and
+ * whether that will do (foresee.c), for its share of files (share.c), or, where
+ * it was put back, for its step to have room (requeue.c).
  */
 
 static int flow_open(struct engine *engine, struct err *err)
@@ -76,16 +77,40 @@ static bool flow_go_on(struct engine *engine)
     case FLOW_END:
         return flow_end_step(engine, next.step, next.state);
     case FLOW_NOTHING:
+        return engine_run_held(engine);
     case FLOW_OVER:
         break;
     }
     return false;
 }
 
+/* Whether it cannot run, since a temporary output that it may need was missing
+ * when its step became a cache hit. It is over then. */
+static bool lacks_temps(struct engine *engine, struct job *job)
+{
+    const struct workflow *workflow = engine->run->workflow;
+    struct temp_missing missing;
+    char text[sizeof(job->end.text)];
+    const char *step;
+
+    if (job->attempt_number > 0 ||
+        !temp_results_find_missing(engine->steps->temp_results,
+                                   (size_t)job->step, &missing))
+        return false;
+    step = workflow->steps[missing.step].name;
+    TAILQ_REMOVE(&engine->queues.ready, job, link);
+    snprintf(text, sizeof(text),
+             "a temporary output of step '%s' is missing (smtune retry %s "
+             "--force %s makes it again): %s",
+             step, engine->run->name, step, missing.path);
+    flow_end_at_once(engine, job, EVENT_FAILED, text);
+    return true;
+}
+
 static bool flow_begin_attempt(struct engine *engine, struct job *job)
 {
     return !engine_cache_ask(engine, job) && !engine_touch(engine, job) &&
-           !engine_share_out(engine, job);
+           !lacks_temps(engine, job) && !engine_share_out(engine, job);
 }
 
 /* Copies of its step that have not begun. */
@@ -144,6 +169,12 @@ static enum job_event flow_end_attempt(struct engine *engine,
     return event;
 }
 
+static void flow_committed(struct engine *engine)
+{
+    engine_remove_temps(engine);
+    engine_foresee(engine);
+}
+
 /* ---- what people ask for ---- */
 
 static int flow_may_enqueue(UNUSED const struct engine *engine, struct err *err)
@@ -183,6 +214,7 @@ static void flow_reopened(struct engine *engine,
     }
     steps->touch_is_over = true;
     engine_requeue(engine);
+    engine_forget_foresight(engine);
 }
 
 /* ---- the run's end ---- */
@@ -299,6 +331,7 @@ static void flow_conclude(struct engine *engine)
 static void flow_recall(struct engine *engine)
 {
     engine_cache_give_up(engine);
+    engine_give_up_held(engine);
     engine_end_requeue(engine);
 }
 
@@ -325,7 +358,7 @@ const struct source source_flow = {
     .judge = flow_judge,
     .end_attempt = flow_end_attempt,
     .ended = flow_job_ended,
-    .committed = engine_remove_temps,
+    .committed = flow_committed,
     .may_enqueue = flow_may_enqueue,
     .find_reopened = flow_find_reopened,
     .reopened = flow_reopened,

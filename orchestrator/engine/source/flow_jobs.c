@@ -14,6 +14,7 @@
 #include "orchestrator/engine/core/queues.h"
 #include "orchestrator/engine/core/tally.h"
 #include "orchestrator/engine/core/transaction.h"
+#include "orchestrator/engine/source/foresee.h"
 #include "orchestrator/engine/source/requeue.h"
 #include "orchestrator/steps/rounds.h"
 
@@ -198,6 +199,7 @@ void flow_job_ended(struct engine *engine, struct job *job,
     if (step->kills_copies &&
         flow_is_lost(engine->steps->flow, (size_t)job->step))
         engine_cancel_step(engine, job->step);
+    engine_foresee_after(engine, job);
     if (rounds != NULL)
         begin_round(engine, job, rounds);
     else

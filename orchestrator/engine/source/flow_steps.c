@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "orchestrator/engine/core/transaction.h"
+#include "orchestrator/engine/source/foresee.h"
 
 /* A step's beginning is in the record before any of its jobs starts: what a
  * step is now follows from its row alone. */
@@ -49,6 +50,7 @@ bool flow_skip_step(struct engine *engine, size_t step, const char *reason)
     if (!record_step(engine, &change))
         return false;
     steps_skip(engine->steps, step);
+    engine_foresee_again(engine);
     return true;
 }
 
@@ -146,8 +148,10 @@ bool flow_end_step(struct engine *engine, size_t step, enum flow_state state)
         step_comes(engine, step, state, STEP_ENDED, reason);
     bool result = record_step(engine, &change);
 
-    if (result)
+    if (result) {
         steps_end(engine->steps, step, state);
+        engine_foresee_again(engine);
+    }
     free(reason);
     return result;
 }

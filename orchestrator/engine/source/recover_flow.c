@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/engine/source/recover_flow.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "orchestrator/engine/core/tally.h"
 #include "orchestrator/steps/step_records.h"
@@ -24,44 +20,9 @@ struct step_records {
 static int on_step(void *user, const struct step_row *row)
 {
     struct step_records *records = user;
-    struct step_record *record;
 
-    if ((size_t)row->step >= records->step_count)
-        return err_set(
-            records->taking_up->err, ERR_FAILED,
-            "step '%s' is in the record, but not in the file of the run",
-            row->name);
-    record = &records->items[row->step];
-    if (step_state_read(row->name, row->state, &record->state,
-                        records->taking_up->err) != 0)
-        return -1;
-    record->first_job = row->first_job;
-    record->is_cut_off =
-        row->reason != NULL && strcmp(row->reason, STEPS_CUT_OFF) == 0;
-    record->matrix = mem_copy_string(row->matrix);
-    return 0;
-}
-
-static int keep_copy(struct step_records *records, const struct trial_row *row,
-                     enum job_state state)
-{
-    struct step_record *record = &records->items[row->step];
-    struct copy_record *copy;
-
-    if ((size_t)row->copy >= MATRIX_COPIES_MAX)
-        return err_set(records->taking_up->err, ERR_FAILED,
-                       "job %" PRId64 " in the record belongs to no copy",
-                       row->number);
-    copy = step_record_copy(record, row->copy);
-    *copy = (struct copy_record){
-        .is_there = true,
-        .round = row->round,
-        .state = state,
-        .is_cached = store_is_cache_hit(row->cached_from, row->cache_key),
-        .rounds = mem_copy_string(row->rounds),
-        .outputs = mem_copy_string(row->outputs),
-    };
-    return 0;
+    return step_records_add_step(records->items, records->step_count, row,
+                                 records->taking_up->err);
 }
 
 static int on_job(void *user, const struct trial_row *row)
@@ -72,18 +33,14 @@ static int on_job(void *user, const struct trial_row *row)
     struct feedback_item item = {.kind = FEEDBACK_RESULT,
                                  .number = row->number};
 
-    if ((size_t)row->step >= records->step_count)
-        return err_set(taking_up->err, ERR_FAILED,
-                       "job %" PRId64 " in the record belongs to no step",
-                       row->number);
     if (job_state_read(row->number, row->state, &item.state, taking_up->err) !=
         0)
         return -1;
     engine->tally.suggested++;
     if (row->told > records->told)
         records->told = row->told;
-    if (row->number >= records->items[row->step].first_job &&
-        keep_copy(records, row, item.state) != 0)
+    if (step_records_add_job(records->items, records->step_count, row,
+                             item.state, taking_up->err) != 0)
         return -1;
     if (!job_is_final(item.state))
         return taking_up_job(taking_up, row, item.state) != NULL ? 0 : -1;

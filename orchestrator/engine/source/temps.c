@@ -41,6 +41,21 @@ static const char *path_of(const struct output *output, const json_t *outputs)
                                                                          : NULL;
 }
 
+/* What was missing when the job became a cache hit is not its run's: another
+ * one may have made it again. */
+static bool was_missing(const json_t *outputs, const char *name)
+{
+    const json_t *missing = json_object_get(outputs, CACHE_MISSING);
+    bool was = false;
+
+    for (size_t i = 0; i < json_array_size(missing) && !was; i++) {
+        const char *other = json_string_value(json_array_get(missing, i));
+
+        was = other != NULL && strcmp(other, name) == 0;
+    }
+    return was;
+}
+
 /* A job's temporary outputs go, its others stay. */
 static void add_job(struct gathering *g, const struct trial_row *row,
                     const json_t *outputs)
@@ -53,10 +68,16 @@ static void add_job(struct gathering *g, const struct trial_row *row,
     };
 
     for (size_t i = 0; i < step->output_count; i++) {
-        const char *path = path_of(&step->outputs[i], outputs);
+        const struct output *output = &step->outputs[i];
+        const char *path = path_of(output, outputs);
 
-        if (path != NULL && step->outputs[i].is_temp)
+        if (path != NULL && output->is_temp &&
+            !was_missing(outputs, output->name))
             job.paths[job.count++] = mem_copy_string(path);
+    }
+    if (job.count == 0) {
+        free(job.paths);
+        return;
     }
     order->jobs = mem_grow(order->jobs, order->job_count, &order->job_capacity,
                            sizeof(*order->jobs));

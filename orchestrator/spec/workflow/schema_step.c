@@ -80,7 +80,8 @@ static const struct schema_key output_keys[] = {
         .type = SCHEMA_BOOL,
         .doc = "Whether smtune removes the path once no step needs it any "
                "more: each step that needs this one or reads its outputs has "
-               "succeeded or was left out, and no retry can start one again.",
+               "succeeded or was left out, and no retry can start one again. "
+               "A cache hit may lack it as long as none of these steps runs.",
         .fallback = "false",
         .example = "true",
     },

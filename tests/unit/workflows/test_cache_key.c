@@ -13,7 +13,7 @@ static void key_of(const char *folder, const char *word,
                    const char *const *inputs, size_t count,
                    char hex[DIGEST_HEX_SIZE])
 {
-    const struct cache_inputs all = {folder, inputs, count, true, NULL};
+    const struct cache_inputs all = {folder, inputs, count, true, NULL, NULL};
     struct file_hashes *hashes = file_hashes_create();
     json_t *facts = json_pack("{s:[s]}", "words", word);
     struct err err = {.text = ""};
@@ -98,8 +98,8 @@ static void test_key__is_the_same_in_another_folder(void **state)
 static void test_key__needs_its_inputs(void **state)
 {
     static const char *const absent[] = {"no such"}, *const none[] = {"no*"};
-    const struct cache_inputs inputs = {*state, absent, 1, false, NULL};
-    const struct cache_inputs unmatched = {*state, none, 1, false, NULL};
+    const struct cache_inputs inputs = {*state, absent, 1, false, NULL, NULL};
+    const struct cache_inputs unmatched = {*state, none, 1, false, NULL, NULL};
     struct file_hashes *hashes = file_hashes_create();
     char hex[DIGEST_HEX_SIZE] = "", other[DIGEST_HEX_SIZE];
     json_t *facts = json_object();
@@ -115,6 +115,38 @@ static void test_key__needs_its_inputs(void **state)
     key_of(*state, "w", none, 1, hex);
     key_of(*state, "w", none, 0, other);
     assert_string_not_equal(hex, other);
+}
+
+/* A file that is missing counts as it was, where its hash is known. */
+static void test_key__has_what_is_missing_as_it_was(void **state)
+{
+    static const char *const names[] = {"a", "b"};
+    char *path = fs_join(*state, "a");
+    struct file_hashes *hashes = file_hashes_create();
+    json_t *facts = json_object(), *known = json_object();
+    const struct cache_inputs inputs = {*state, names, 2, false, known, NULL};
+    char before[DIGEST_HEX_SIZE], hex[DIGEST_HEX_SIZE];
+    struct err err;
+
+    put(*state, ".", "a", "1");
+    put(*state, ".", "b", "2");
+    assert_int_equal(file_hashes_of(hashes, path, NULL, hex, NULL), 0);
+    json_object_set_new(known, path, json_string(hex));
+    assert_int_equal(cache_key(facts, &inputs, hashes, NULL, before, &err), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(cache_key(facts, &inputs, hashes, NULL, hex, &err), 0);
+    assert_string_equal(hex, before);
+    put(*state, ".", "a", "another");
+    assert_int_equal(cache_key(facts, &inputs, hashes, NULL, hex, &err), 0);
+    assert_string_not_equal(hex, before);
+    assert_int_equal(unlink(path), 0);
+    json_object_clear(known);
+    assert_int_equal(cache_key(facts, &inputs, hashes, NULL, hex, &err), -1);
+    assert_int_equal(err.kind, ERR_NOT_FOUND);
+    json_decref(facts);
+    json_decref(known);
+    file_hashes_destroy(hashes);
+    free(path);
 }
 
 /* An old file is read once: what is written into it behind the file system's
@@ -146,6 +178,7 @@ int main(void)
         IN_FOLDER(test_key__hangs_on_facts_and_contents),
         IN_FOLDER(test_key__is_the_same_in_another_folder),
         IN_FOLDER(test_key__needs_its_inputs),
+        IN_FOLDER(test_key__has_what_is_missing_as_it_was),
         IN_FOLDER(test_hashes__read_a_file_once),
     };
 

@@ -13,6 +13,7 @@
 #include "orchestrator/engine/dispatch.h"
 #include "orchestrator/engine/reading.h"
 #include "orchestrator/engine/source/flow.h"
+#include "orchestrator/engine/source/foresee.h"
 #include "orchestrator/engine/source/schedule.h"
 #include "orchestrator/engine/source/search.h"
 #include "orchestrator/engine/started.h"
@@ -203,6 +204,7 @@ static inline void end_engine(struct bench *bench)
 {
     struct engine *engine = bench->engine;
 
+    engine_close_foresight(engine);
     cache_destroy(engine->cache);
     sharing_destroy(engine->sharing);
     temp_files_destroy(engine->temp_files);

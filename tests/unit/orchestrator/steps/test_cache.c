@@ -14,10 +14,12 @@ struct bench {
     struct cache *cache;
     int64_t run;
     bool is_child; /* jobs are child runs */
+    bool is_temp;  /* `made` may be missing */
     int answers;
     char key[DIGEST_HEX_SIZE]; /* "": it could not be made */
     char text[256];
     int64_t job;
+    bool lacks_temps;
     json_t *outputs; /* that were found */
     json_t *hashes;  /* that were sealed */
 };
@@ -70,6 +72,7 @@ static void on_answer(void *owner, void *user,
              answer->key != NULL ? answer->key : "");
     snprintf(bench->text, sizeof(bench->text), "%s", answer->text);
     bench->job = answer->job;
+    bench->lacks_temps = answer->lacks_temps;
     json_decref(bench->outputs);
     bench->outputs = json_deep_copy(answer->outputs);
 }
@@ -88,12 +91,14 @@ static void on_sealed(void *owner, void *user, json_t *hashes, const char *text)
 /* The words are the facts; the folder's file `in` is the input. */
 static void ask(struct bench *bench, const char *word, int64_t since_ms)
 {
-    static const char *const inputs[] = {"in"};
+    static const char *const inputs[] = {"in"}, *const temps[] = {"made"};
     json_t *facts = json_pack("{s:s}", "word", word);
     const struct cache_subject subject = {.facts = facts,
                                           .work_directory = bench->folder,
                                           .inputs = inputs,
                                           .input_count = 1,
+                                          .temps = temps,
+                                          .temp_count = bench->is_temp,
                                           .is_child = bench->is_child};
 
     cache_find(bench->cache, &subject, since_ms, on_answer, bench);
@@ -233,6 +238,43 @@ static void test_cache__looks_at_older_ones(void **state)
     bench_close(&bench);
 }
 
+/* It is named, and an older result that has all of it comes first. One that is
+ * damaged will not do. */
+static void test_cache__names_a_temporary_file_that_is_missing(void **state)
+{
+    struct bench bench;
+    char *path = fs_join(*state, "out"), *other = fs_join(*state, "kept");
+    int64_t job, older;
+
+    bench_open(&bench, *state);
+    find(&bench, "a", 0);
+    seal(&bench, "a");
+    job = add_job(&bench, 2, 2000);
+    assert_int_equal(rename(path, other), 0);
+    find(&bench, "a", 0);
+    assert_int_equal(bench.job, 0);
+    bench.is_temp = true;
+    find(&bench, "a", 0);
+    assert_int_equal(bench.job, job);
+    assert_true(bench.lacks_temps);
+    assert_string_equal(json_string_value(json_array_get(
+                            json_object_get(bench.outputs, CACHE_MISSING), 0)),
+                        "made");
+    json_object_set_new(bench.outputs, "made", json_string(other));
+    older = add_job(&bench, 1, 1000);
+    find(&bench, "a", 0);
+    assert_int_equal(bench.job, older);
+    assert_false(bench.lacks_temps);
+    assert_null(json_object_get(bench.outputs, CACHE_MISSING));
+    put(*state, ".", "out", "damaged");
+    put(*state, ".", "kept", "damaged");
+    find(&bench, "a", 0);
+    assert_int_equal(bench.job, 0);
+    free(path);
+    free(other);
+    bench_close(&bench);
+}
+
 static void test_cache__seals_nothing_whose_inputs_changed(void **state)
 {
     struct bench bench;
@@ -355,6 +397,7 @@ int main(void)
         STORE_TEST(test_cache__finds_what_was_sealed),
         STORE_TEST(test_cache__takes_nothing_that_is_damaged),
         STORE_TEST(test_cache__looks_at_older_ones),
+        STORE_TEST(test_cache__names_a_temporary_file_that_is_missing),
         STORE_TEST(test_cache__seals_nothing_whose_inputs_changed),
         STORE_TEST(test_cache__says_what_it_cannot_read),
         STORE_TEST(test_cache__wants_the_child_run_of_a_result),

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SMTUNE_ORCHESTRATOR_STEPS_CACHE_FORECAST_IMPL_H
+#define SMTUNE_ORCHESTRATOR_STEPS_CACHE_FORECAST_IMPL_H
+
+#include <sys/queue.h>
+#include <uv.h>
+
+#include "orchestrator/job/job.h"
+#include "orchestrator/steps/cache_forecast.h"
+#include "orchestrator/steps/steps.h"
+
+/* What a forecast is, for its files: cache_forecast.c makes one,
+ * cache_forecast_pass.c goes through the flow, and cache_forecast_need.c
+ * decides about missing files and finds what the rest depends on. */
+
+/* A job that the cache was asked about. */
+struct forecast_asked {
+    TAILQ_ENTRY(forecast_asked) link;
+    struct cache_forecast *forecast;
+    struct job *job;
+};
+
+TAILQ_HEAD(forecast_asked_list, forecast_asked);
+
+/* What a forecast has of its own that is of no engine. */
+struct forecast_alone {
+    uv_loop_t loop;
+    struct run run; /* that there will never be: place and store */
+    struct earlier_results *earlier;
+};
+
+struct cache_forecast {
+    struct workflow workflow; /* the file's, without limits */
+    const struct workflow *file;
+    struct flow_step *flow_steps;
+    const struct run *run;
+    const char *run_name;
+    const struct earlier_results *earlier;
+    char *const *environment;
+    struct cache *cache;
+    struct step_record *records; /* [step_count]; NULL: the run begins */
+    bool nothing_runs, is_known;
+    void (*known)(void *user);
+    void *user;
+    struct steps *steps; /* of this pass */
+    struct forecast_asked_list asked;
+    struct forecast_step *found; /* [step_count] */
+    struct forecast_alone *alone;
+};
+
+/* Goes through the flow from its start. -1 with err where the record does not
+ * fit the file; what was asked for is asked for all the same. */
+int forecast_begin_pass(struct cache_forecast *forecast, struct err *err);
+/* As far as what was answered leads: to where it is known, at last. */
+void forecast_go(struct cache_forecast *forecast);
+/* The cache answers nothing any more. */
+void forecast_forget_asked(struct cache_forecast *forecast);
+void forecast_clear_step(struct forecast_step *step);
+
+/* Once nothing more can be known of this pass: fills in what steps depend on,
+ * and decides about missing files. True where they need another pass. */
+bool forecast_judge(struct cache_forecast *forecast);
+
+#endif
