@@ -32,7 +32,8 @@ int store_set_temps_removed(struct store *store,
                      err);
 }
 
-/* The result of a cache hit is that of the job that made it. */
+/* The result of a cache hit is that of the job that made it. CROSS JOIN: from
+ * the few runs that are running, not through all cache hits. */
 int store_is_shared(struct store *store, int64_t run, int64_t job,
                     struct err *err)
 {
@@ -46,7 +47,8 @@ int store_is_shared(struct store *store, int64_t run, int64_t job,
             " SELECT (SELECT count(*) FROM own JOIN job ON job.id = own.id"
             "   JOIN run ON run.id = job.run_id"
             "   WHERE run.state = 'running' AND run.id <> ?1)"
-            "  + (SELECT count(*) FROM run JOIN job ON job.run_id = run.id"
+            "  + (SELECT count(*) FROM run CROSS JOIN job"
+            "   ON job.run_id = run.id"
             "   WHERE run.state = 'running' AND run.id <> ?1"
             "   AND job.cached_from IS NOT NULL"
             "   AND job.cached_from IN (?2, (SELECT id FROM own)))",
