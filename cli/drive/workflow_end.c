@@ -64,16 +64,25 @@ static void keep_warning(const struct ending *ending,
         *warning = mem_copy_string(text);
 }
 
-/* Temporary outputs that a retry may need; --touch removes none, and those that
- * were missing from the start are not there. */
+/* How many of its temporary outputs were there: a cache hit may lack some. */
+static size_t count_temps(const struct step *step, const json_t *outputs)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < step->output_count; i++)
+        count += step->outputs[i].is_temp;
+    return count - json_array_size(json_object_get(outputs, CACHE_MISSING));
+}
+
+/* Temporary outputs that a retry may need; --touch removes none. */
 static void note_temps(const struct ending *ending, const struct trial_row *job,
                        const json_t *outputs)
 {
     const struct workflow *workflow = ending->steps.spec.workflow;
 
     if (workflow != NULL && !workflow->is_touched &&
-        workflow->steps[job->step].has_temps && job->temps_removed_ms == 0 &&
-        json_object_get(outputs, CACHE_MISSING) == NULL)
+        job->temps_removed_ms == 0 &&
+        count_temps(&workflow->steps[job->step], outputs) > 0)
         ending->has_temps[job->step] = true;
 }
 

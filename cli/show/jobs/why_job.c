@@ -69,12 +69,13 @@ static int line_in_file(const struct why *why, const char *key, int64_t index)
 static void describe_room(const struct why *why, struct buf *out)
 {
     const struct flow_step *flow = flow_of(why);
+    const struct step *step = step_of(why);
     const struct workflow *workflow = why->steps.spec.workflow;
 
     buf_add_string(out, "it can start as soon as slots are free");
     if (flow == NULL)
         return;
-    if (step_of(why)->has_temps && step_of(why)->cache.is_on)
+    if (step != NULL && step->has_temps && step->cache.is_on)
         buf_add_string(out, "; if a cache hit lacks its temporary output, it "
                             "waits until smtune finds whether a step needs it");
     if (flow->parallel > 0)
