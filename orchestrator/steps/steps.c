@@ -381,6 +381,7 @@ void steps_wait_again(struct steps *steps, size_t step)
     free(steps->now[step].is_cached);
     steps->now[step].is_cached = NULL;
     steps->now[step].cached = 0;
+    temp_results_forget(steps->temp_results, step);
     results_set_state(steps->results, step, FLOW_WAITING, 0, 0);
     temps_look_again(steps->temps);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Each step with temporary outputs has a map by path: [hash, copy, whether it
- * was missing]. So one path costs a look-up for each step that may be used, and
- * not for each of their copies.
+ * One map by path has what each copy made there: most paths that are asked for
+ * are no temporary outputs, and cost one look-up. A second map has the paths of
+ * each copy, to forget them.
  */
 #include "orchestrator/steps/temp_results.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,11 +17,17 @@
 
 struct temp_results {
     const struct workflow *workflow;
-    json_t **paths;    /* [step_count] NULL: none */
-    bool *has_missing; /* [step_count] some of them were */
+    json_t *made;    /* lists by path: [step, copy, hash, was missing], the
+                        newest last */
+    json_t **copies; /* [step_count] lists of paths by copy; NULL: none */
+    size_t *count;   /* [step_count] all of them */
+    size_t *missing; /* [step_count] those that were */
+    size_t all_missing;
 };
 
-enum { AT_HASH, AT_COPY, AT_MISSING };
+enum { AT_STEP, AT_COPY, AT_HASH, AT_MISSING };
+
+enum { COPY_DIGITS = 24 };
 
 struct temp_results *temp_results_create(const struct workflow *workflow)
 {
@@ -32,8 +40,10 @@ struct temp_results *temp_results_create(const struct workflow *workflow)
         return NULL;
     temps = mem_zero(sizeof(*temps));
     temps->workflow = workflow;
-    temps->paths = mem_array(workflow->step_count, sizeof(json_t *));
-    temps->has_missing = mem_array(workflow->step_count, sizeof(bool));
+    temps->made = json_object();
+    temps->copies = mem_array(workflow->step_count, sizeof(json_t *));
+    temps->count = mem_array(workflow->step_count, sizeof(size_t));
+    temps->missing = mem_array(workflow->step_count, sizeof(size_t));
     return temps;
 }
 
@@ -42,34 +52,68 @@ void temp_results_destroy(struct temp_results *temps)
     if (temps == NULL)
         return;
     for (size_t i = 0; i < temps->workflow->step_count; i++)
-        json_decref(temps->paths[i]);
-    free(temps->paths);
-    free(temps->has_missing);
+        json_decref(temps->copies[i]);
+    json_decref(temps->made);
+    free(temps->copies);
+    free(temps->count);
+    free(temps->missing);
     free(temps);
 }
 
 /* ---- what it is told ---- */
 
-void temp_results_forget(struct temp_results *temps, size_t step)
+static bool is_of(const json_t *entry, size_t step, int64_t copy)
 {
-    if (temps == NULL)
-        return;
-    json_decref(temps->paths[step]);
-    temps->paths[step] = NULL;
-    temps->has_missing[step] = false;
+    return json_integer_value(json_array_get(entry, AT_STEP)) ==
+               (json_int_t)step &&
+           json_integer_value(json_array_get(entry, AT_COPY)) == copy;
 }
 
-static void forget_copy(json_t *paths, int64_t copy)
+static bool was_missing(const json_t *entry)
 {
-    const char *path;
-    json_t *entry;
-    void *next;
+    return json_is_true(json_array_get(entry, AT_MISSING));
+}
 
-    json_object_foreach_safe(paths, next, path, entry)
-    {
-        if (json_integer_value(json_array_get(entry, AT_COPY)) == copy)
-            json_object_del(paths, path);
+static void forget_path(struct temp_results *temps, size_t step, int64_t copy,
+                        const char *path)
+{
+    json_t *list = json_object_get(temps->made, path);
+
+    for (size_t i = json_array_size(list); i-- > 0;) {
+        const json_t *entry = json_array_get(list, i);
+
+        if (!is_of(entry, step, copy))
+            continue;
+        temps->count[step]--;
+        temps->missing[step] -= was_missing(entry);
+        temps->all_missing -= was_missing(entry);
+        json_array_remove(list, i);
     }
+    if (list != NULL && json_array_size(list) == 0)
+        json_object_del(temps->made, path);
+}
+
+static void forget_paths(struct temp_results *temps, size_t step, int64_t copy,
+                         const json_t *paths)
+{
+    for (size_t i = 0; i < json_array_size(paths); i++)
+        forget_path(temps, step, copy,
+                    json_string_value(json_array_get(paths, i)));
+}
+
+void temp_results_forget(struct temp_results *temps, size_t step)
+{
+    const char *copy;
+    json_t *paths;
+
+    if (temps == NULL)
+        return;
+    json_object_foreach(temps->copies[step], copy, paths)
+    {
+        forget_paths(temps, step, strtoll(copy, NULL, 10), paths);
+    }
+    json_decref(temps->copies[step]);
+    temps->copies[step] = NULL;
 }
 
 static bool is_among(const json_t *names, const char *name)
@@ -85,116 +129,158 @@ static bool is_among(const json_t *names, const char *name)
 }
 
 static void add(struct temp_results *temps, size_t step, int64_t copy,
-                const char *name, const json_t *outputs)
+                const char *name, const json_t *outputs, json_t *paths)
 {
     const char *path = json_string_value(json_object_get(outputs, name));
     json_t *hash =
         json_object_get(json_object_get(outputs, CACHE_HASHES), name);
-    bool was_missing = is_among(json_object_get(outputs, CACHE_MISSING), name);
-    json_t *entry;
+    bool is_missing = is_among(json_object_get(outputs, CACHE_MISSING), name);
+    json_t *list, *entry;
 
     if (path == NULL)
         return;
+    list = json_object_get(temps->made, path);
+    if (list == NULL) {
+        list = json_array();
+        json_object_set_new(temps->made, path, list);
+    }
     entry = json_array();
+    json_array_append_new(entry, json_integer((json_int_t)step));
+    json_array_append_new(entry, json_integer((json_int_t)copy));
     json_array_append_new(entry, json_is_string(hash) ? json_incref(hash)
                                                       : json_null());
-    json_array_append_new(entry, json_integer((json_int_t)copy));
-    json_array_append_new(entry, json_boolean(was_missing));
-    json_object_set_new(temps->paths[step], path, entry);
-    temps->has_missing[step] |= was_missing;
+    json_array_append_new(entry, json_boolean(is_missing));
+    json_array_append_new(list, entry);
+    json_array_append_new(paths, json_string(path));
+    temps->count[step]++;
+    temps->missing[step] += is_missing;
+    temps->all_missing += is_missing;
 }
 
 void temp_results_set(struct temp_results *temps, size_t step, int64_t copy,
                       const json_t *outputs)
 {
+    char number[COPY_DIGITS];
     const struct step *its;
+    json_t *paths;
 
     if (temps == NULL || !temps->workflow->steps[step].has_temps)
         return;
     its = &temps->workflow->steps[step];
-    if (temps->paths[step] == NULL)
-        temps->paths[step] = json_object();
-    if (outputs == NULL)
-        forget_copy(temps->paths[step], copy);
+    snprintf(number, sizeof(number), "%" PRId64, copy);
+    if (temps->copies[step] == NULL)
+        temps->copies[step] = json_object();
+    forget_paths(temps, step, copy,
+                 json_object_get(temps->copies[step], number));
+    paths = json_array();
     for (size_t i = 0; i < its->output_count; i++)
         if (its->outputs[i].is_temp)
-            add(temps, step, copy, its->outputs[i].name, outputs);
+            add(temps, step, copy, its->outputs[i].name, outputs, paths);
+    json_object_set_new(temps->copies[step], number, paths);
 }
 
 /* ---- what it is asked ---- */
 
-struct search {
-    const struct temp_results *temps;
-    const char *path; /* that is looked for */
-    const char *hash;
-    struct temp_missing missing;
-};
-
-/* Whether a step has what is looked for. */
-typedef bool look_fn(struct search *search, size_t step);
-
-/* Asks the steps whose outputs a step may use: as workflow_mark_users(). */
-static bool ask_used(struct search *search, size_t step, look_fn *look)
+/* As workflow_mark_users(). */
+static bool uses(const struct workflow *workflow, size_t user, size_t step)
 {
-    const struct workflow *workflow = search->temps->workflow;
-    const struct flow_step *flow = &workflow->flow_steps[step];
+    const struct flow_step *flow = &workflow->flow_steps[user];
 
-    for (size_t i = 0; i < flow->need_count; i++) {
-        bool is_join = workflow->steps[flow->needs[i]].kind == STEP_JOIN;
-
-        if (is_join ? ask_used(search, flow->needs[i], look)
-                    : look(search, flow->needs[i]))
-            return true;
-    }
     for (size_t i = 0; i < flow->read_count; i++)
-        if (look(search, flow->reads[i]))
+        if (flow->reads[i] == step)
+            return true;
+    for (size_t i = 0; i < flow->need_count; i++)
+        if (flow->needs[i] == step ||
+            (workflow->steps[flow->needs[i]].kind == STEP_JOIN &&
+             uses(workflow, flow->needs[i], step)))
             return true;
     return false;
-}
-
-static bool look_for_hash(struct search *search, size_t step)
-{
-    const json_t *entry =
-        json_object_get(search->temps->paths[step], search->path);
-
-    search->hash = json_string_value(json_array_get(entry, AT_HASH));
-    return search->hash != NULL;
 }
 
 const char *temp_results_hash(const struct temp_results *temps, size_t step,
                               const char *path)
 {
-    struct search search = {.temps = temps, .path = path};
+    const json_t *list;
 
-    return temps != NULL && ask_used(&search, step, look_for_hash) ? search.hash
-                                                                   : NULL;
+    if (temps == NULL)
+        return NULL;
+    list = json_object_get(temps->made, path);
+    for (size_t i = json_array_size(list); i-- > 0;) {
+        const json_t *entry = json_array_get(list, i);
+        const char *hash = json_string_value(json_array_get(entry, AT_HASH));
+        json_int_t maker = json_integer_value(json_array_get(entry, AT_STEP));
+
+        if (hash != NULL && uses(temps->workflow, step, (size_t)maker))
+            return hash;
+    }
+    return NULL;
 }
 
-static bool look_for_missing(struct search *search, size_t step)
+bool temp_results_has_any(const struct temp_results *temps, size_t step)
 {
-    const char *path;
-    json_t *entry;
+    return temps != NULL && temps->count[step] > temps->missing[step];
+}
 
-    if (!search->temps->has_missing[step])
+static bool is_missing(const struct temp_results *temps, size_t step,
+                       const char *path)
+{
+    const json_t *list = json_object_get(temps->made, path);
+    bool was = false;
+
+    for (size_t i = 0; i < json_array_size(list) && !was; i++) {
+        const json_t *entry = json_array_get(list, i);
+
+        was = was_missing(entry) &&
+              json_integer_value(json_array_get(entry, AT_STEP)) ==
+                  (json_int_t)step;
+    }
+    return was && !fs_exists(path);
+}
+
+static bool find_missing(const struct temp_results *temps, size_t step,
+                         struct temp_missing *missing)
+{
+    const char *copy, *path;
+    json_t *paths;
+
+    if (temps->missing[step] == 0)
         return false;
-    json_object_foreach(search->temps->paths[step], path, entry)
+    json_object_foreach(temps->copies[step], copy, paths)
     {
-        if (json_is_true(json_array_get(entry, AT_MISSING)) &&
-            !fs_exists(path)) {
-            search->missing = (struct temp_missing){step, path};
-            return true;
+        for (size_t i = 0; i < json_array_size(paths); i++) {
+            path = json_string_value(json_array_get(paths, i));
+            if (is_missing(temps, step, path)) {
+                *missing = (struct temp_missing){step, path};
+                return true;
+            }
         }
     }
+    return false;
+}
+
+/* Of the steps whose outputs a step may use, as uses() has them. */
+static bool find_used(const struct temp_results *temps, size_t user,
+                      struct temp_missing *missing)
+{
+    const struct workflow *workflow = temps->workflow;
+    const struct flow_step *flow = &workflow->flow_steps[user];
+
+    for (size_t i = 0; i < flow->need_count; i++) {
+        bool is_join = workflow->steps[flow->needs[i]].kind == STEP_JOIN;
+
+        if (is_join ? find_used(temps, flow->needs[i], missing)
+                    : find_missing(temps, flow->needs[i], missing))
+            return true;
+    }
+    for (size_t i = 0; i < flow->read_count; i++)
+        if (find_missing(temps, flow->reads[i], missing))
+            return true;
     return false;
 }
 
 bool temp_results_find_missing(const struct temp_results *temps, size_t step,
                                struct temp_missing *missing)
 {
-    struct search search = {.temps = temps};
-
-    if (temps == NULL || !ask_used(&search, step, look_for_missing))
-        return false;
-    *missing = search.missing;
-    return true;
+    return temps != NULL && temps->all_missing > 0 &&
+           find_used(temps, step, missing);
 }

@@ -34,6 +34,9 @@ void temp_results_set(struct temp_results *temps, size_t step, int64_t copy,
 const char *temp_results_hash(const struct temp_results *temps, size_t step,
                               const char *path);
 
+/* Whether a step has made any that were not missing. */
+bool temp_results_has_any(const struct temp_results *temps, size_t step);
+
 struct temp_missing {
     size_t step;      /* that made it */
     const char *path; /* valid until the next change */

@@ -56,6 +56,22 @@ static bool was_missing(const json_t *outputs, const char *name)
     return was;
 }
 
+/* The path of an output that goes; NULL: it stays, or is none. */
+static const char *find_path(const struct output *output, const json_t *outputs)
+{
+    return output->is_temp && !was_missing(outputs, output->name)
+               ? path_of(output, outputs)
+               : NULL;
+}
+
+static bool has_paths(const struct step *step, const json_t *outputs)
+{
+    for (size_t i = 0; i < step->output_count; i++)
+        if (find_path(&step->outputs[i], outputs) != NULL)
+            return true;
+    return false;
+}
+
 /* A job's temporary outputs go, its others stay. */
 static void add_job(struct gathering *g, const struct trial_row *row,
                     const json_t *outputs)
@@ -68,16 +84,10 @@ static void add_job(struct gathering *g, const struct trial_row *row,
     };
 
     for (size_t i = 0; i < step->output_count; i++) {
-        const struct output *output = &step->outputs[i];
-        const char *path = path_of(output, outputs);
+        const char *path = find_path(&step->outputs[i], outputs);
 
-        if (path != NULL && output->is_temp &&
-            !was_missing(outputs, output->name))
+        if (path != NULL)
             job.paths[job.count++] = mem_copy_string(path);
-    }
-    if (job.count == 0) {
-        free(job.paths);
-        return;
     }
     order->jobs = mem_grow(order->jobs, order->job_count, &order->job_capacity,
                            sizeof(*order->jobs));
@@ -107,6 +117,7 @@ static int on_job(void *user, const struct trial_row *row)
         return 0;
     outputs = json_parse(row->outputs, strlen(row->outputs), NULL);
     add_stays(g, outputs);
+    goes = goes && has_paths(g->step, outputs);
     if (goes)
         shared =
             store_is_shared(engine->store, engine->run->id, row->job, &err);
@@ -193,8 +204,11 @@ static struct temp_order *find_order(struct engine *engine, size_t step,
 static void begin(struct engine *engine, size_t step)
 {
     struct err err;
-    struct temp_order *order = find_order(engine, step, &err);
+    struct temp_order *order;
 
+    if (!temp_results_has_any(engine->steps->temp_results, step))
+        return;
+    order = find_order(engine, step, &err);
     if (order == NULL) {
         engine_break(engine, &err);
     } else if (order->job_count == 0) {

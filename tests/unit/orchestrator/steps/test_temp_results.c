@@ -89,6 +89,44 @@ static void test_temp_results__have_the_hashes_of_what_is_used(void **state)
     temp_results_destroy(world.temps);
 }
 
+/* Those of an earlier round are not, and of several at one path the newest. */
+static void test_temp_results__are_those_of_the_last_round(void **state)
+{
+    struct world world;
+    struct temp_missing missing;
+
+    (void)state;
+    make(&world);
+    set(&world, A, 0, "/round 1", "1", true);
+    assert_true(temp_results_find_missing(world.temps, USER, &missing));
+    set(&world, A, 0, "/round 2", "2", false);
+    must_have(&world, USER, "/round 1", NULL);
+    must_have(&world, USER, "/round 2", "2");
+    assert_false(temp_results_find_missing(world.temps, USER, &missing));
+    set(&world, A, 1, "/round 2", "3", false);
+    must_have(&world, USER, "/round 2", "3");
+    temp_results_set(world.temps, A, 1, NULL);
+    must_have(&world, USER, "/round 2", "2");
+    temp_results_destroy(world.temps);
+}
+
+static void test_temp_results__have_any_that_were_there(void **state)
+{
+    struct world world;
+
+    (void)state;
+    make(&world);
+    assert_false(temp_results_has_any(world.temps, A));
+    set(&world, A, 0, "/a0", "10", true);
+    assert_false(temp_results_has_any(world.temps, A));
+    set(&world, A, 1, "/a1", "11", false);
+    assert_true(temp_results_has_any(world.temps, A));
+    assert_false(temp_results_has_any(world.temps, B));
+    temp_results_forget(world.temps, A);
+    assert_false(temp_results_has_any(world.temps, A));
+    temp_results_destroy(world.temps);
+}
+
 static void test_temp_results__find_what_was_missing_and_is(void **state)
 {
     struct world world;
@@ -123,6 +161,7 @@ static void test_temp_results__are_none_without_such_outputs(void **state)
     temp_results_set(temps, 0, 0, NULL);
     assert_null(temp_results_hash(temps, 0, "/a"));
     assert_false(temp_results_find_missing(temps, 0, &missing));
+    assert_false(temp_results_has_any(temps, 0));
     temp_results_destroy(temps);
 }
 
@@ -130,6 +169,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_temp_results__have_the_hashes_of_what_is_used),
+        cmocka_unit_test(test_temp_results__are_those_of_the_last_round),
+        cmocka_unit_test(test_temp_results__have_any_that_were_there),
         cmocka_unit_test_setup_teardown(
             test_temp_results__find_what_was_missing_and_is, make_folder,
             remove_folder),
