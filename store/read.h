@@ -368,6 +368,7 @@ int store_sum_resource(struct store *store, int64_t run, int64_t *used,
  * time, and by the last time that it had succeeded. */
 struct superseded_sum {
     int64_t count, attempts, attempts_succeeded;
+    int64_t succeeded; /* of the results */
 };
 
 int store_sum_superseded(struct store *store, int64_t run, int64_t number,

@@ -220,12 +220,13 @@ int store_sum_superseded(struct store *store, int64_t run, int64_t number,
                          struct superseded_sum *sum, struct err *err)
 {
     const struct value key[] = {value_int(run), value_int(number)};
-    sqlite3_stmt *statement = store_query(
-        store,
-        "SELECT count(*), max(attempts),"
-        " max(iif(state = 'succeeded', attempts, 0)) FROM superseded_result"
-        " WHERE run_id = ?1 AND number = ?2",
-        key, 2, err);
+    sqlite3_stmt *statement =
+        store_query(store,
+                    "SELECT count(*), max(attempts),"
+                    " max(iif(state = 'succeeded', attempts, 0)),"
+                    " sum(state = 'succeeded') FROM superseded_result"
+                    " WHERE run_id = ?1 AND number = ?2",
+                    key, 2, err);
     int row;
 
     if (statement == NULL)
@@ -235,6 +236,7 @@ int store_sum_superseded(struct store *store, int64_t run, int64_t number,
         sum->count = sqlite3_column_int64(statement, 0);
         sum->attempts = sqlite3_column_int64(statement, 1);
         sum->attempts_succeeded = sqlite3_column_int64(statement, 2);
+        sum->succeeded = sqlite3_column_int64(statement, 3);
     }
     sqlite3_finalize(statement);
     return row < 0 ? -1 : 0;

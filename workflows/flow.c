@@ -449,6 +449,11 @@ void flow_count(const struct flow *flow, size_t step,
     };
 }
 
+int64_t flow_pool_left(const struct flow *flow, size_t pool)
+{
+    return flow->sizes[pool] - flow->used[pool];
+}
+
 bool flow_is_lost(const struct flow *flow, size_t step)
 {
     const struct flow_node *node = &flow->nodes[step];

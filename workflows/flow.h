@@ -185,6 +185,8 @@ struct flow_counts {
 
 void flow_count(const struct flow *flow, size_t step,
                 struct flow_counts *counts);
+/* How much of a pool no copy has. */
+int64_t flow_pool_left(const struct flow *flow, size_t pool);
 /* Whether an active step cannot succeed any more, its copies that run
  * notwithstanding. */
 bool flow_is_lost(const struct flow *flow, size_t step);

@@ -6,6 +6,7 @@
 #include "base/compiler.h"
 #include "orchestrator/engine/core/announce.h"
 #include "orchestrator/engine/core/cancel_step.h"
+#include "orchestrator/engine/core/queues.h"
 #include "orchestrator/engine/core/tally.h"
 #include "orchestrator/engine/core/transaction.h"
 #include "orchestrator/engine/settle.h"
@@ -57,6 +58,19 @@ static void end_in(struct engine *engine, struct job_list *list, int64_t *count,
     }
 }
 
+static void take_back_held(struct engine *engine)
+{
+    struct job *job, *next;
+
+    for (job = TAILQ_FIRST(&engine->queues.held); job != NULL; job = next) {
+        next = TAILQ_NEXT(job, link);
+        if (job->wish != WISH_CANCEL)
+            continue;
+        engine_leave_held(engine, job);
+        TAILQ_INSERT_TAIL(&engine->queues.ready, job, link);
+    }
+}
+
 void engine_end_cancelled(struct engine *engine)
 {
     struct engine_queues *queues = &engine->queues;
@@ -65,9 +79,9 @@ void engine_end_cancelled(struct engine *engine)
         return;
     end_in(engine, &queues->prepared, &queues->prepared_count, end_unstarted);
     end_in(engine, &queues->committed, &queues->committed_count, end_unstarted);
+    take_back_held(engine);
     end_in(engine, &queues->ready, NULL, end_idle);
     end_in(engine, &queues->waiting, NULL, end_idle);
-    end_in(engine, &queues->held, NULL, end_idle);
 }
 
 static struct job *find_in(const struct job_list *list, int64_t number)

@@ -113,6 +113,9 @@ int64_t engine_wake_ms(const struct engine *engine)
         wait_ms = engine->transaction.begun_ms + COMMIT_AFTER_MS - now_ms;
     if (first != NULL && first->due_ms - now_ms < wait_ms)
         wait_ms = first->due_ms - now_ms;
+    if (engine->foresight.is_due && engine->foresight.not_before_ms > now_ms &&
+        engine->foresight.not_before_ms - now_ms < wait_ms)
+        wait_ms = engine->foresight.not_before_ms - now_ms;
     if (engine->wind_up.phase == PHASE_RUNNING && budget->time_ms > 0 &&
         !engine_is_paused(engine) && !engine->wind_up.is_beyond_budget &&
         budget->time_ms - engine_elapsed_ms(engine) < wait_ms)

@@ -55,7 +55,7 @@ void job_destroy(struct job *job)
     json_decref(job->rounds);
     json_decref(job->outputs);
     free(job->cache_key);
-    json_decref(job->held_result);
+    free(job->held_for);
     free(job->cache_note);
     json_decref(job->cache_parts);
     free(job->unshared);

@@ -56,9 +56,11 @@ struct job {
     char *cache_note;    /* why it runs, or why its result will not be reused */
     json_t *cache_parts; /* of the key; NULL: as that */
     bool was_asked;      /* whether there is one */
-    json_t *held_result; /* that will do, if nothing needs what it lacks: job,
-                            source, outputs; NULL: there is none */
-    bool is_foreseen;    /* held: a forecast has begun since */
+    char *held_for;      /* the job whose result lacks temporary outputs, for
+                            people; NULL: it was not held */
+    bool is_foreseen;    /* held: a forecast has begun since, */
+    bool was_unforeseen; /* and one did not have it */
+    bool takes_lacking;  /* no step needs what its result lacks */
     bool is_shared;      /* the files of its next attempt are shared out, or */
     struct err *unshared; /* why they are not; NULL */
     enum job_seal seal;
@@ -113,7 +115,8 @@ struct job {
     bool has_ended; /* `end` holds; its files may not be read to the end yet */
     bool has_more;  /* to be read at once */
     bool is_new_best;
-    bool is_reopened; /* its user put it back */
+    bool is_reopened; /* its user put it back, */
+    bool runs_again;  /* though it had succeeded */
     bool is_adopted;  /* its attempt was started by an earlier engine */
     bool is_queued;   /* its attempt waits in a queue of the executor's */
     char handle[JOB_HANDLE_MAX];  /* what it is called there, or "" */

@@ -36,7 +36,7 @@ int cache_ask_about(struct steps *steps, const struct job *job,
 
 int64_t cache_ask_since(const struct cache_rule *rule, const struct job *job)
 {
-    if (rule->is_forced || job->is_reopened)
+    if (rule->is_forced || job->runs_again)
         return INT64_MAX;
     return rule->expire_ms > 0 ? clock_wall_ms() - rule->expire_ms : 0;
 }
@@ -170,7 +170,7 @@ static char *explain_miss(struct store *store, const struct workflow *workflow,
 
     if (step->cache.is_forced)
         return mem_copy_string("--force");
-    if (job->is_reopened)
+    if (job->runs_again)
         return mem_copy_string("a retry runs it again");
     if (job->copy < COMPARED_COPIES && store != NULL)
         store_last_cached(store, &of, compare, &comparison, NULL);

@@ -20,7 +20,7 @@ int cache_ask_about(struct steps *steps, const struct job *job,
 void cache_ask_about_last(struct steps *steps, struct job *job,
                           struct cache_facts *facts);
 /* The oldest result that will do, for cache_find(): none for a job that its
- * user has put back. */
+ * user has put back though it had succeeded. */
 int64_t cache_ask_since(const struct cache_rule *rule, const struct job *job);
 
 /*

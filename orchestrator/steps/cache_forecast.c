@@ -26,6 +26,7 @@ static struct cache_forecast *make(const struct workflow *workflow)
     struct cache_forecast *forecast = mem_zero(sizeof(*forecast));
 
     forecast->file = workflow;
+    forecast->go = forecast_go;
     forecast->found = mem_array(workflow->step_count, sizeof(*forecast->found));
     TAILQ_INIT(&forecast->asked);
     lift_limits(forecast);

@@ -53,15 +53,18 @@ enum { FORECAST_DEPENDS_MAX = 8 };
 struct forecast_step {
     bool is_known;             /* it begins before anything has run */
     bool is_skipped;           /* as a whole */
-    struct forecast_job *jobs; /* that are known; a copy's rounds in order */
-    size_t job_count, job_capacity, hits;
-    size_t runs; /* how many of the jobs would run */
+    struct forecast_job *jobs; /* that are known, a copy's rounds in order; of
+                                  a run that has begun none */
+    size_t job_count, job_capacity;
+    size_t hits, runs; /* how many of them are hits, or would run */
     /* Not known: some of the steps that run first and decide. */
     size_t depends[FORECAST_DEPENDS_MAX];
     size_t depends_count;
     bool lacks_temps; /* it has results whose temporary outputs are missing: */
     enum forecast_fate fate;
     size_t needed_by; /* FATE_MISS: the step; SIZE_MAX: not known */
+    bool matters;     /* a step with FATE_WAITS depends on its end, */
+    bool decides;     /* and it has jobs that would run */
 };
 
 struct forecast_order {

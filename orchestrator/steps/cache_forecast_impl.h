@@ -10,8 +10,9 @@
 #include "orchestrator/steps/steps.h"
 
 /* What a forecast is, for its files: cache_forecast.c makes one,
- * cache_forecast_pass.c goes through the flow, and cache_forecast_need.c
- * decides about missing files and finds what the rest depends on. */
+ * cache_forecast_pass.c goes through the flow, cache_forecast_jobs.c has its
+ * jobs, and cache_forecast_need.c decides about missing files and finds what
+ * the rest depends on. */
 
 /* A job that the cache was asked about. */
 struct forecast_asked {
@@ -40,10 +41,15 @@ struct cache_forecast {
     struct cache *cache;
     struct step_record *records; /* [step_count]; NULL: the run begins */
     bool nothing_runs, is_known;
+    int passes;
+    bool is_strict; /* the last pass: nothing more is decided */
+    size_t resume_step, resume_copy; /* of the records, the next */
     void (*known)(void *user);
     void *user;
-    struct steps *steps; /* of this pass */
+    void (*go)(struct cache_forecast *forecast); /* forecast_go() */
+    struct steps *steps;                         /* of this pass */
     struct forecast_asked_list asked;
+    size_t asked_count;
     struct forecast_step *found; /* [step_count] */
     struct forecast_alone *alone;
 };
@@ -53,6 +59,20 @@ struct cache_forecast {
 int forecast_begin_pass(struct cache_forecast *forecast, struct err *err);
 /* As far as what was answered leads: to where it is known, at last. */
 void forecast_go(struct cache_forecast *forecast);
+
+struct job *forecast_make_job(const struct cache_forecast *forecast,
+                              size_t step, int64_t copy, int64_t round,
+                              json_t *rounds);
+/* What becomes of a job; its text is taken over, copy and round are the job's.
+ */
+void forecast_note(struct cache_forecast *forecast, const struct job *job,
+                   const struct forecast_job *as);
+/* A job that would run: it is of no use any more. The text is taken over. */
+void forecast_note_run(struct cache_forecast *forecast, struct job *job,
+                       enum forecast_kind kind, char *text);
+/* A job starts. Its rounds follow each other as long as each one's result is
+ * known. */
+void forecast_begin_job(struct cache_forecast *forecast, struct job *job);
 /* The cache answers nothing any more. */
 void forecast_forget_asked(struct cache_forecast *forecast);
 void forecast_clear_step(struct forecast_step *step);

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/mem.h"
-#include "orchestrator/steps/cache_ask.h"
 #include "orchestrator/steps/rounds.h"
 
 /*
@@ -17,181 +15,15 @@
  * Results whose temporary outputs are missing are hits at first. When a pass
  * has shown which steps would run, those that a step needs become misses; the
  * next pass goes through the flow with that, until nothing changes. What was
- * decided is not taken back, so there are few passes.
+ * decided is not taken back, so there are few passes. After PASSES_MAX all such
+ * results that are not decided are misses.
  *
  * Limits on jobs at a time are left out, since jobs that never end would hold
- * them for ever.
+ * them for ever. The cache is asked a few questions at a time, since others ask
+ * it, too.
  */
 
-/* ---- jobs ---- */
-
-static struct job *make_job(const struct cache_forecast *forecast, size_t step,
-                            int64_t copy, int64_t round, json_t *rounds)
-{
-    struct job *job = job_create(forecast->file->common,
-                                 &forecast->file->steps[step].task, 1);
-
-    job->step = (int64_t)step;
-    job->copy = copy;
-    job->round = round;
-    job->rounds = json_incref(rounds);
-    return job;
-}
-
-static struct forecast_job *note(struct cache_forecast *forecast,
-                                 const struct job *job, enum forecast_kind kind,
-                                 char *text)
-{
-    struct forecast_step *step = &forecast->found[job->step];
-    struct forecast_job *noted;
-
-    step->jobs = mem_grow(step->jobs, step->job_count, &step->job_capacity,
-                          sizeof(*step->jobs));
-    noted = &step->jobs[step->job_count++];
-    *noted = (struct forecast_job){
-        .copy = job->copy, .round = job->round, .kind = kind};
-    noted->text = text;
-    step->hits += kind == FORECAST_HIT;
-    step->runs += kind == FORECAST_RUNS || kind == FORECAST_MISS;
-    return noted;
-}
-
-/* A job that would run is of no use any more. */
-static void note_run(struct cache_forecast *forecast, struct job *job,
-                     enum forecast_kind kind, char *text)
-{
-    note(forecast, job, kind, text);
-    job_destroy(job);
-}
-
-/* Its next round, if another one follows; NULL: none does. */
-static struct job *end_job(struct cache_forecast *forecast, struct job *job)
-{
-    json_t *rounds = steps_end_job(forecast->steps, job);
-    struct job *next = NULL;
-
-    if (rounds != NULL)
-        next = make_job(forecast, (size_t)job->step, job->copy, job->round + 1,
-                        rounds);
-    json_decref(rounds);
-    job_destroy(job);
-    return next;
-}
-
-/* Whether it is over at once, by --from or --only. */
-static bool take_over(struct cache_forecast *forecast, struct job *job)
-{
-    struct earlier_result taken;
-
-    if (!earlier_results_find(forecast->earlier, (size_t)job->step, job->copy,
-                              job->round, &taken))
-        return false;
-    job->outputs = json_incref(taken.outputs);
-    job->state = taken.state;
-    note(forecast, job, FORECAST_REUSED, NULL);
-    return true;
-}
-
-static cache_answer_fn on_answer;
-
-/* The same question as an engine's. */
-static void ask_cache(struct cache_forecast *forecast, struct job *job)
-{
-    const struct cache_rule *rule = &forecast->file->steps[job->step].cache;
-    struct forecast_asked *asked;
-    struct cache_subject subject;
-    struct cache_facts facts;
-    struct err err = {0};
-
-    if (cache_ask_about(forecast->steps, job, forecast->environment, &facts,
-                        &subject, &err) != 0) {
-        note_run(forecast, job, FORECAST_MISS,
-                 mem_printf("it cannot be cached: %s", err.text));
-        return;
-    }
-    asked = mem_zero(sizeof(*asked));
-    asked->forecast = forecast;
-    asked->job = job;
-    TAILQ_INSERT_TAIL(&forecast->asked, asked, link);
-    cache_find(forecast->cache, &subject, cache_ask_since(rule, job), on_answer,
-               asked);
-    cache_facts_clear(&facts);
-}
-
-/* Its rounds follow each other as long as each one's result is known. */
-static void begin_job(struct cache_forecast *forecast, struct job *job)
-{
-    while (job != NULL && take_over(forecast, job))
-        job = end_job(forecast, job);
-    if (job == NULL)
-        return;
-    if (forecast->file->steps[job->step].cache.is_on)
-        ask_cache(forecast, job);
-    else
-        note_run(forecast, job, FORECAST_RUNS, NULL);
-}
-
-static void take_hit(struct cache_forecast *forecast, struct job *job,
-                     const struct cache_answer *answer)
-{
-    struct forecast_job *noted =
-        note(forecast, job, FORECAST_HIT, mem_copy_string(answer->source));
-
-    noted->lacks_temps = answer->lacks_temps;
-    job->outputs = json_deep_copy(answer->outputs);
-    job->state = JOB_SUCCEEDED;
-    begin_job(forecast, end_job(forecast, job));
-}
-
-/* A result whose temporary outputs are missing. */
-static void take_lacking(struct cache_forecast *forecast, struct job *job,
-                         const struct cache_answer *answer)
-{
-    struct forecast_step *step = &forecast->found[job->step];
-    const char *needed_by = step->fate == FATE_MISS && //
-                                    step->needed_by != SIZE_MAX
-                                ? forecast->file->steps[step->needed_by].name
-                                : NULL;
-
-    step->lacks_temps = true;
-    switch (step->fate) {
-    case FATE_NONE:
-    case FATE_HIT:
-        step->fate = FATE_HIT;
-        take_hit(forecast, job, answer);
-        break;
-    case FATE_WAITS:
-        job_destroy(job);
-        break;
-    case FATE_MISS:
-        note_run(forecast, job, FORECAST_MISS,
-                 cache_ask_why_missing(answer->source, needed_by));
-        break;
-    }
-}
-
-static void on_answer(void *owner, void *user,
-                      const struct cache_answer *answer)
-{
-    struct forecast_asked *asked = user;
-    struct cache_forecast *forecast = asked->forecast;
-    struct job *job = asked->job;
-
-    (void)owner;
-    TAILQ_REMOVE(&forecast->asked, asked, link);
-    free(asked);
-    if (answer->job == 0)
-        note_run(
-            forecast, job, FORECAST_MISS,
-            cache_ask_why(forecast->run->store, forecast->file, job, answer));
-    else if (answer->lacks_temps)
-        take_lacking(forecast, job, answer);
-    else
-        take_hit(forecast, job, answer);
-    forecast_go(forecast);
-    if (forecast->is_known && forecast->known != NULL)
-        forecast->known(forecast->user);
-}
+enum { ASKED_MAX = 32, PASSES_MAX = 20 };
 
 /* ---- the flow ---- */
 
@@ -202,22 +34,23 @@ static void start_job(struct cache_forecast *forecast, size_t step,
     const struct step *its = &forecast->file->steps[step];
     bool repeats = its->repeat.max > 0, is_wanted = true;
     json_t *rounds = repeats ? rounds_first(&its->repeat) : NULL;
-    struct job *job = make_job(forecast, step, copy, repeats, rounds);
+    struct job *job = forecast_make_job(forecast, step, copy, repeats, rounds);
     struct err err;
     int asked = steps_condition(steps, step, copy, &is_wanted, &err);
 
     json_decref(rounds);
     if (!is_wanted) {
-        note(forecast, job, FORECAST_SKIPPED, NULL);
+        forecast_note(forecast, job,
+                      &(struct forecast_job){.kind = FORECAST_SKIPPED});
         flow_refuse(steps->flow, step, copy);
         job_destroy(job);
         return;
     }
     flow_started(steps->flow, step, copy);
     if (asked == 0 && its->kind != STEP_FAIL)
-        begin_job(forecast, job);
+        forecast_begin_job(forecast, job);
     else
-        note_run(forecast, job, FORECAST_RUNS, NULL);
+        forecast_note_run(forecast, job, FORECAST_RUNS, NULL);
 }
 
 /* One that cannot begin fails in the run, too. */
@@ -240,11 +73,75 @@ static void begin_step(struct cache_forecast *forecast, size_t step)
     json_decref(axes);
 }
 
+/* ---- the record ---- */
+
+/* A copy whose job is not over: one that has had an attempt runs, and so does
+ * one whose row cannot be read. */
+static void resume_copy(struct cache_forecast *forecast, size_t step,
+                        size_t copy, const struct copy_record *record)
+{
+    json_t *rounds;
+    bool is_read = step_text_parse(forecast->file, step, record->rounds,
+                                   &rounds, NULL) == 0;
+    struct job *job =
+        forecast_make_job(forecast, step, (int64_t)copy, record->round, rounds);
+
+    job->runs_again = record->runs_again;
+    json_decref(rounds);
+    if (record->has_begun || !is_read)
+        forecast_note_run(forecast, job, FORECAST_RUNS, NULL);
+    else
+        forecast_begin_job(forecast, job);
+}
+
+/* Whether there was another job in the record that is not over. */
+static bool resume_next(struct cache_forecast *forecast)
+{
+    size_t count = forecast->records != NULL ? forecast->file->step_count : 0;
+
+    for (; forecast->resume_step < count; forecast->resume_step++) {
+        size_t step = forecast->resume_step;
+        const struct step_record *record = &forecast->records[step];
+
+        while (record->state == FLOW_ACTIVE &&
+               forecast->resume_copy < record->count) {
+            size_t copy = forecast->resume_copy++;
+
+            if (!record->copies[copy].is_there ||
+                job_is_final(record->copies[copy].state))
+                continue;
+            resume_copy(forecast, step, copy, &record->copies[copy]);
+            return true;
+        }
+        forecast->resume_copy = 0;
+    }
+    return false;
+}
+
+static int resume(struct cache_forecast *forecast, struct err *err)
+{
+    forecast->resume_step = forecast->resume_copy = 0;
+    if (forecast->records == NULL)
+        return 0;
+    for (size_t i = 0; i < forecast->file->step_count; i++) {
+        enum flow_state state = forecast->records[i].state;
+
+        forecast->found[i].is_known = state != FLOW_WAITING;
+        forecast->found[i].is_skipped = state == FLOW_SKIPPED;
+    }
+    return steps_tell(forecast->steps, forecast->records, err);
+}
+
+/* ---- passes ---- */
+
 /* Whether there is more that can be known. */
 static bool go_on(struct cache_forecast *forecast)
 {
-    const struct flow_next next = flow_next(forecast->steps->flow);
+    struct flow_next next;
 
+    if (resume_next(forecast))
+        return true;
+    next = flow_next(forecast->steps->flow);
     switch (next.kind) {
     case FLOW_BEGIN:
         begin_step(forecast, next.step);
@@ -265,47 +162,6 @@ static bool go_on(struct cache_forecast *forecast)
         break;
     }
     return false;
-}
-
-/* ---- passes ---- */
-
-/* A copy whose job is not over: one that has had an attempt runs. */
-static int resume_copy(struct cache_forecast *forecast, size_t step,
-                       size_t copy, const struct copy_record *record,
-                       struct err *err)
-{
-    json_t *rounds;
-    struct job *job;
-
-    if (!record->is_there || job_is_final(record->state))
-        return 0;
-    if (step_text_parse(forecast->file, step, record->rounds, &rounds, err) !=
-        0)
-        return -1;
-    job = make_job(forecast, step, (int64_t)copy, record->round, rounds);
-    job->is_reopened = record->is_reopened;
-    json_decref(rounds);
-    if (record->has_begun)
-        note_run(forecast, job, FORECAST_RUNS, NULL);
-    else
-        begin_job(forecast, job);
-    return 0;
-}
-
-static int resume_step(struct cache_forecast *forecast, size_t step,
-                       struct err *err)
-{
-    const struct step_record *record = &forecast->records[step];
-    struct forecast_step *found = &forecast->found[step];
-    int result = 0;
-
-    found->is_known = record->state != FLOW_WAITING;
-    found->is_skipped = record->state == FLOW_SKIPPED;
-    if (record->state != FLOW_ACTIVE)
-        return 0;
-    for (size_t i = 0; i < record->count && result == 0; i++)
-        result = resume_copy(forecast, step, i, &record->copies[i], err);
-    return result;
 }
 
 void forecast_clear_step(struct forecast_step *step)
@@ -333,32 +189,13 @@ static void forget_pass(struct cache_forecast *forecast)
 
 int forecast_begin_pass(struct cache_forecast *forecast, struct err *err)
 {
-    int result = 0;
-
     forget_pass(forecast);
     forecast->steps =
         steps_create(&forecast->workflow, forecast->run_name, err);
     if (forecast->steps == NULL)
         return -1;
     forecast->steps->run = forecast->run;
-    if (forecast->records == NULL)
-        return 0;
-    result = steps_tell(forecast->steps, forecast->records, err);
-    for (size_t i = 0; i < forecast->file->step_count && result == 0; i++)
-        result = resume_step(forecast, i, err);
-    return result;
-}
-
-void forecast_forget_asked(struct cache_forecast *forecast)
-{
-    struct forecast_asked *asked;
-
-    while ((asked = TAILQ_FIRST(&forecast->asked)) != NULL) {
-        TAILQ_REMOVE(&forecast->asked, asked, link);
-        cache_forget(forecast->cache, asked);
-        job_destroy(asked->job);
-        free(asked);
-    }
+    return resume(forecast, err);
 }
 
 /* The first pass has had the same record. */
@@ -366,6 +203,7 @@ static bool begin_next_pass(struct cache_forecast *forecast)
 {
     struct err err;
 
+    forecast->is_strict = ++forecast->passes >= PASSES_MAX;
     if (forecast_begin_pass(forecast, &err) == 0)
         return true;
     forecast_forget_asked(forecast);
@@ -401,9 +239,9 @@ void forecast_go(struct cache_forecast *forecast)
     bool has_more = true;
 
     while (has_more) {
-        while (go_on(forecast)) {
+        while (forecast->asked_count < ASKED_MAX && go_on(forecast)) {
         }
-        if (!TAILQ_EMPTY(&forecast->asked))
+        if (forecast->asked_count > 0)
             return;
         has_more = forecast_judge(forecast) && begin_next_pass(forecast);
     }

@@ -24,7 +24,7 @@ struct copy_record {
     enum job_state state;   /* final, or not yet */
     bool is_cached;         /* it is a cache hit */
     bool has_begun;         /* it has had an attempt */
-    bool is_reopened;       /* its user put it back: the caller's to say */
+    bool runs_again;        /* as of struct job: the caller's to say */
     char *rounds, *outputs; /* JSON; NULL: none */
 };
 

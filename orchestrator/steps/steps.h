@@ -41,6 +41,7 @@ struct step_now {
     struct matrix *matrix; /* once it has begun */
     char *failure;         /* what the first copy that failed said; or NULL */
     int64_t requeued;      /* for the flow they have started: requeue.c */
+    int64_t held;          /* likewise: foresee.c */
     bool *is_cached;       /* [copies] its result is a cache hit; NULL: none */
     int64_t cached;        /* how many of them */
 };

@@ -5,91 +5,8 @@ that no step needs, as users of Snakemake (issues 2328, 280, 1964) and Nextflow
 
 import pytest
 
+from cache_flow import CHAIN, LACKS, flow, step
 from files import experiment, workflow
-from programs import wait_until
-
-
-def step(name, reads, temp, more=""):
-    """Writes what it reads, and the file NAME.in, into NAME.out."""
-    files = " ".join("${{ %s.out }}" % read for read in reads)
-    needs = f"needs: [{', '.join(reads)}], " if reads else ""
-    return (f'{name}: {{{needs}shell: "echo {name} >>log;'
-            f' cat {files} {name}.in >{name}.out",'
-            f' outputs: {{out: {{path: {name}.out, temp: {str(temp).lower()}}}}},'
-            f' cache: {{inputs: [{name}.in]}}{more}}}\n')
-
-
-CHAIN = step("a", "", True) + step("b", "a", True) + step("c", "b", False)
-# It has no cache.
-X = ('x: {shell: "touch begun; while [ ! -e go ]; do sleep 0.05; done;'
-     ' cat x.in >x.out", outputs: {out: x.out}, timeout: 60s%s}\n')
-LACKS = "its temporary output is missing, and no step needs it"
-
-
-class Flow:
-    """A workflow w, the log of the steps that ran, and its runs."""
-
-    def __init__(self, smtune, write, steps, **sections):
-        self.smtune, self.write = smtune, write
-        for name in "abcdx":
-            write(f"{name}.in", name)
-        self.define(steps, **sections)
-
-    def define(self, steps, **sections):
-        self.write("w.yaml", workflow(steps, name="w", **sections))
-
-    def exists(self, *names):
-        return [name for name in names
-                if (self.smtune.directory / name).exists()]
-
-    def log(self):
-        """The steps that ran since it was asked last."""
-        path = self.smtune.directory / "log"
-        steps = path.read_text().split() if path.exists() else []
-        path.unlink(missing_ok=True)
-        return "".join(sorted(steps))
-
-    def run(self, *words):
-        self.smtune.ok("run", "w.yaml", *words)
-        return self.log()
-
-    def start(self, *words):
-        """A run that has got as far as its step x."""
-        (self.smtune.directory / "go").unlink(missing_ok=True)
-        (self.smtune.directory / "begun").unlink(missing_ok=True)
-        process = self.smtune.start("run", "w.yaml", *words)
-        wait_until(lambda: self.exists("begun"))
-        return process
-
-    def why(self, run, job):
-        return " ".join(self.smtune.ok("why", run, job).split())
-
-    def plan(self):
-        return " ".join(self.smtune.ok("plan", "w.yaml").split())
-
-    def cached(self):
-        """What the plan has of each step with a cache."""
-        return {step["name"]: step["cached"]
-                for step in self.smtune.json("plan", "w.yaml")["steps"]
-                if step["cached"] is not None}
-
-    def states(self, run):
-        return dict(self.smtune.query(
-            "SELECT run_step.name, run_step.state FROM run_step JOIN run"
-            f" ON run.id = run_id WHERE run.name = '{run}'"))
-
-    def prove(self, *runs):
-        for run in runs:
-            self.smtune.ok("replay", run)
-        self.smtune.ok("fsck")
-
-
-@pytest.fixture
-def flow(smtune, write):
-    def make(steps, **sections):
-        return Flow(smtune, write, steps, **sections)
-
-    return make
 
 
 @pytest.mark.quick
@@ -216,6 +133,79 @@ def test_a_step_that_is_left_out_needs_nothing(flow):
     w.prove("w-2")
 
 
+def test_final_steps(flow):
+    w = flow(step("a", "", True) + step("b", "a", False),
+             always='{clean: {shell: "echo f >>log; cat ${{ a.out }}"}}')
+    assert w.run() == "abf"
+    assert w.run() == "af"
+    w.prove("w-2")
+
+
+def test_lists_and_groups(flow, write):
+    """What a step needs by its place alone, through a group."""
+    w = flow(f"""
+    - {step("a", "", True)}
+    - parallel:
+        - {step("b", "", True).replace("b.in >", "a.out b.in >")}
+        - {step("c", "a", True)}
+    - {step("d", "bc", False)}
+    """)
+    assert w.run() == "abcd"
+    assert w.run() == ""
+    write("d.in", "changed")
+    assert w.run() == "abcd"
+    assert "and step 'b' may need it" in w.why("w-3", "a")
+    w.prove("w-2", "w-3")
+
+
+def test_folders_and_several_outputs(flow, write):
+    w = flow("""
+    a:
+      shell: echo a >>log; mkdir -p t; cp a.in t/1; cp a.in u; cp a.in k
+      outputs: {t: {path: t, temp: true}, u: {path: u, temp: true}, k: k}
+      cache: {inputs: [a.in]}
+    b:
+      needs: a
+      shell: echo b >>log; cat ${{ a.t }}/1 ${{ a.u }} ${{ a.k }} >b.out
+      outputs: {out: b.out}
+      cache: {inputs: [b.in]}
+    """)
+    assert w.run() == "ab"
+    assert w.exists("t", "u", "k") == ["k"]
+    assert w.run() == ""
+    write("u", "a")  # the same as before, by somebody
+    assert w.run() == ""
+    assert w.exists("u") == []
+    write("u", "another")
+    assert w.run() == "a"
+    write("k", "damaged")
+    assert w.run() == "a"
+    write("b.in", "changed")
+    assert w.run() == "ab"
+    w.prove("w-2", "w-3", "w-4", "w-5", "w-6")
+
+
+@pytest.mark.parametrize("path", ["a.out", "a${{ round }}.out"])
+def test_rounds(flow, write, path):
+    w = flow(f"""
+    a:
+      shell: 'echo a >>log; cp a.in {path}'
+      outputs: {{out: {{path: '{path}', temp: true}}}}
+      cache: {{inputs: [a.in]}}
+      repeat: {{max: 3}}
+    """ + """
+    b: {needs: a, shell: "echo b >>log; cat ${{ a.out }} >b.out",
+        outputs: {out: b.out}, cache: {inputs: [b.in]}}
+    """)
+    assert w.run() == "aaab"
+    assert w.exists("a.out", "a1.out", "a2.out", "a3.out") == []
+    assert w.run() == ""
+    write("b.in", "changed")
+    # The first round makes what all have made, where that is one file.
+    assert w.run() == ("ab" if path == "a.out" else "aaab")
+    w.prove("w-2", "w-3")
+
+
 def test_a_child_run_needs_it(flow, write):
     write("sub.yaml", workflow('s: {shell: "echo s >>log; cat ${{ data }}"}',
                                params={"data": "none"}))
@@ -225,10 +215,20 @@ def test_a_child_run_needs_it(flow, write):
     assert w.run() == "as"
 
 
+def test_a_child_run_of_its_own(smtune, flow, write):
+    write("sub.yaml", workflow(CHAIN, outputs="{o: c.out}"))
+    w = flow('sub: {workflow: sub.yaml}\n'
+             'use: {needs: sub, command: "cat ${{ sub.o }}"}')
+    assert w.run() == "abc"
+    assert w.run() == ""
+    assert LACKS in w.why("w-2.sub", "a")
+    w.prove("w-2", "w-2.sub")
+
+
 def test_an_experiment_as_a_step(flow, write):
     """Its key is made of the content of the file that was removed."""
     write("tune.yaml", experiment(
-        "cat ${{ data }}; echo t >>log; echo loss=${{ x }}", trials=2,
+        "cat ${{ data }} >read; echo t >>log; echo loss=${{ x }}", trials=2,
         parallel=1, parameters={"x": {"type": "float", "min": 0, "max": 1},
                                 "data": "none"}))
     tune = ('tune: {needs: a, experiment: tune.yaml, cache: {inputs: [c.in]},'
@@ -242,152 +242,6 @@ def test_an_experiment_as_a_step(flow, write):
     write("a.in", "changed")
     assert w.run() == "att"
     w.prove("w-2", "w-3")
-
-
-# ---- when it is not known at once
-
-
-@pytest.mark.sanitized
-def test_it_waits_for_steps_that_decide(smtune, flow, write):
-    """What x makes decides about d, and d about a."""
-    w = flow(step("a", "", True) + X % "" + step("d", "ax", False))
-    write("go", "")
-    assert w.run() == "ad"
-    plan = w.cached()
-    assert not plan["a"]["is_known"] and plan["a"]["depends_on"] == ["x"]
-    assert plan["d"]["depends_on"] == ["a", "x"]
-    process = w.start()
-    write("go", "")
-    assert process.wait() == 0 and w.log() == ""
-    assert LACKS in w.why("w-2", "a") and "cache hit" in w.why("w-2", "d")
-    process = w.start()
-    write("x.in", "changed")
-    write("go", "")
-    assert process.wait() == 0 and w.log() == "ad"
-    assert "and step 'd' may need it" in w.why("w-3", "a")
-    assert (smtune.directory / "d.out").read_text() == "achangedd"
-    w.prove("w-2", "w-3")
-
-
-def test_it_holds_no_slot_while_it_waits(flow, write):
-    w = flow(step("a", "", True) + X % "" + step("d", "ax", False), parallel=1)
-    write("go", "")
-    assert w.run() == "ad"
-    assert w.run() == ""
-
-
-def test_it_does_not_wait_for_steps_behind_it(flow, write):
-    """x decides about d, but needs b, which needs a."""
-    w = flow(step("a", "", True) + step("b", "a", False)
-             + X % ", needs: b" + step("d", "ax", False))
-    write("go", "")
-    assert w.run() == "abd"
-    assert w.run() == "a"
-    assert "and step 'd' may need it" in w.why("w-2", "a")
-    w.prove("w-2")
-
-
-def test_it_does_not_wait_for_a_step_that_waits_for_its_place(flow, write):
-    """The pool is full until one of both has ended."""
-    w = flow(step("a", "", True, ", pool: p, priority: 2") + X % ", pool: p"
-             + step("d", "ax", False), pools="{p: 1}")
-    write("go", "")
-    assert w.run() == "ad"
-    assert w.run() == "a"
-    assert "and a later step may need it" in w.why("w-2", "a")
-    w.prove("w-2")
-
-
-def test_stopped_while_it_waits(smtune, flow, write):
-    w = flow(step("a", "", True) + X % "" + step("d", "ax", False))
-    write("go", "")
-    w.run()
-    process = w.start()
-    process.terminate()
-    process.wait()
-    write("go", "")
-    smtune.ok("resume", "w-2")
-    assert w.log() == ""
-    process = w.start()
-    smtune.ok("stop", "w-3", "--job", "a")
-    write("go", "")
-    assert process.wait() == 1
-    assert w.states("w-3") == {"a": "failed", "x": "succeeded",
-                               "d": "skipped"}
-    w.prove("w-2", "w-3")
-
-
-# ---- engines that are killed, and what changes meanwhile
-
-
-def begin_and_kill(smtune, w):
-    """The engine is killed when a is a hit, and b has not begun: x has the only
-    slot. x goes on."""
-    process = w.start()
-    wait_until(lambda: w.states("w-2").get("a") == "succeeded")
-    process.kill()
-    process.wait()
-    w.write("go", "")
-    assert w.states("w-2")["b"] != "succeeded"
-
-
-def killed(flow, write):
-    w = flow(step("a", "", True, ", priority: 9") + X % ", priority: 5"
-             + step("b", "a", True) + step("c", "b", False), parallel=1)
-    write("go", "")
-    assert w.run() == "abc"
-    return w
-
-
-@pytest.mark.sanitized
-def test_an_engine_killed_in_between(smtune, flow, write):
-    w = killed(flow, write)
-    begin_and_kill(smtune, w)
-    smtune.ok("resume", "w-2")
-    assert w.log() == ""
-    assert set(w.states("w-2").values()) == {"succeeded"}
-    assert LACKS in w.why("w-2", "a") and LACKS in w.why("w-2", "b")
-    w.prove("w-2")
-
-
-def test_what_changes_in_between_is_an_error(smtune, flow, write):
-    """b would run without the file of a, which was a hit: it does not, and the
-    command in its message makes the file again."""
-    w = killed(flow, write)
-    begin_and_kill(smtune, w)
-    write("c.in", "changed")
-    assert smtune("resume", "w-2").returncode == 1
-    assert w.log() == ""
-    assert w.states("w-2") == {"a": "succeeded", "x": "succeeded",
-                               "b": "failed", "c": "skipped"}
-    assert ("a temporary output of step 'a' is missing (smtune retry w-2 "
-            "--force a makes it again)") in " ".join(
-                (smtune.ok("show", "w-2", "b") + w.why("w-2", "b")).split())
-    w.prove("w-2")
-    assert "temporary output of step 'a'" in smtune(
-        "retry", "w-2", "--failed").stderr
-    smtune.ok("retry", "w-2", "--force", "a")
-    assert w.log() == "abc"
-    assert (smtune.directory / "c.out").read_text() == "abchanged"
-    assert w.exists("a.out", "b.out") == []
-    w.prove("w-2")
-
-
-def test_the_file_of_another_run_stays(smtune, flow, write):
-    """What was missing when its step became a hit is not this run's."""
-    w = flow(step("a", "", True) + X % "")
-    write("go", "")
-    w.run()
-    process = w.start()
-    wait_until(lambda: w.states("w-2").get("a") == "succeeded")
-    write("a.out", "of another run")
-    write("go", "")
-    assert process.wait() == 0
-    assert w.exists("a.out") == ["a.out"] and w.log() == ""
-    assert smtune.query("SELECT count(*) FROM event JOIN run ON run.id = run_id"
-                        " WHERE event = 'temps_removed' AND name = 'w-2'") == [
-        (0,)]
-    w.prove("w-2")
 
 
 # ---- parts of it again
@@ -433,3 +287,22 @@ def test_a_retry_runs_a_hit(smtune, flow):
     assert w.run() == ""
     assert "since job 1 of run w-2" in w.why("w-3", "a")
     w.prove("w-2", "w-3")
+
+
+def test_runs_side_by_side(smtune, flow):
+    w = flow(CHAIN)
+    w.run()
+    names = "one", "two", "three"
+    runs = [smtune.start("run", "w.yaml", "--name", name) for name in names]
+    for run in runs:
+        assert run.wait() == 0, run.stderr.read()
+    assert w.log() == ""
+    w.prove(*names)
+
+
+def test_names_with_a_hash_are_not_shown(smtune, flow):
+    w = flow(CHAIN)
+    w.run()
+    w.run()
+    for words in ("show", "w-2", "a"), ("show", "w-2"), ("trials", "w-2"):
+        assert "#missing" not in smtune.ok(*words, "-o", "json")

@@ -108,6 +108,12 @@ void engine_set_aside(struct engine *engine, struct job *job)
     engine->queues.asked_count++;
 }
 
+void engine_leave_held(struct engine *engine, struct job *job)
+{
+    TAILQ_REMOVE(&engine->queues.held, job, link);
+    engine->steps->now[job->step].held--;
+}
+
 void engine_take_back(struct engine *engine, struct job *job)
 {
     engine_leave_asked(engine, job);

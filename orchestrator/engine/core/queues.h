@@ -30,6 +30,8 @@ void engine_wait(struct engine *engine, struct job *job);
 void engine_set_aside(struct engine *engine, struct job *job);
 void engine_take_back(struct engine *engine, struct job *job);
 void engine_leave_asked(struct engine *engine, struct job *job);
+/* A held job is in no list. */
+void engine_leave_held(struct engine *engine, struct job *job);
 
 /* A job that is in no list is live; is looked for by its attempt's id (NULL: no
  * live one has it); and is in no list again. */

@@ -30,9 +30,9 @@
  *     ^                                 |
  *     +--------- waiting <--------------+  (a retry)
  *
- * From ready a job may go aside, to `asked` or `requeued`, and come back; from
- * asked to `held`, and back to ready, or it is settled. A
- * trial that its schedule has paused is in no list, and not in memory.
+ * From ready a job may go aside, to `asked` or `requeued`, and come back, from
+ * asked also by way of `held`. A trial that its schedule has paused is in no
+ * list, and not in memory.
  *
  * prepared: its attempt is in the open transaction. committed: the attempt is
  * in the record, the executor has no room yet. live: the executor has it.
@@ -115,13 +115,15 @@ struct source;
  * are missing. */
 struct foreseen {
     enum forecast_fate fate;
-    size_t needed_by; /* a step; SIZE_MAX: not known */
+    size_t needed_by;      /* a step; SIZE_MAX: not known */
+    bool matters, decides; /* as in struct forecast_step */
 };
 
 struct foresight {
     struct cache_forecast *forecast; /* under way; NULL: none */
     struct foreseen *steps;          /* by the last one; NULL: there was none */
-    bool is_due;                     /* another one */
+    bool is_due;                     /* another one, */
+    int64_t begun_ms, not_before_ms; /* monotonic */
 };
 
 enum { EXECUTORS_MAX = 4 };

@@ -226,6 +226,7 @@ int taking_up_rest(struct taking_up *taking_up, struct job *job)
                           taking_up->err) != 0)
         return -1;
     job->is_reopened = taking_up->superseded.count > 0;
+    job->runs_again = taking_up->superseded.succeeded > 0;
     taking_up->engine->queues.reopened_count += job->is_reopened;
     if (job->state == JOB_WAITING)
         bound_wait(job, taking_up->ended_ms);

@@ -41,23 +41,14 @@ static void add_full_pool(const struct workflow *workflow,
     for (size_t i = 0; i < step->claim_count; i++) {
         const struct flow_claim *claim = &step->claims[i];
         const struct pool *pool = &workflow->pools[claim->pool];
-        int64_t taken = 0;
+        int64_t left = flow_pool_left(flow, claim->pool);
 
-        for (size_t j = 0; j < workflow->step_count; j++) {
-            const struct flow_step *other = &workflow->flow_steps[j];
-            struct flow_counts counts;
-
-            flow_count(flow, j, &counts);
-            for (size_t k = 0; k < other->claim_count; k++)
-                taken += other->claims[k].pool == claim->pool
-                             ? counts.started * other->claims[k].amount
-                             : 0;
-        }
-        if (taken + claim->amount > pool->size) {
+        if (left < claim->amount) {
             buf_printf(out,
                        ": pool '%s' is full (%" PRId64 " of %" PRId64
                        " taken, a copy needs %" PRId64 ")",
-                       pool->name, taken, pool->size, claim->amount);
+                       pool->name, pool->size - left, pool->size,
+                       claim->amount);
             return;
         }
     }

@@ -50,7 +50,7 @@ bool flow_skip_step(struct engine *engine, size_t step, const char *reason)
     if (!record_step(engine, &change))
         return false;
     steps_skip(engine->steps, step);
-    engine_foresee_again(engine);
+    engine_foresee_again(engine, step);
     return true;
 }
 
@@ -107,6 +107,7 @@ static bool fail_to_begin(struct engine *engine, size_t step,
     if (!record_begin(engine, step, 0, NULL) || !record_step(engine, &change))
         return false;
     steps_fail(engine->steps, step);
+    engine_foresee_again(engine, step);
     return true;
 }
 
@@ -150,7 +151,7 @@ bool flow_end_step(struct engine *engine, size_t step, enum flow_state state)
 
     if (result) {
         steps_end(engine->steps, step, state);
-        engine_foresee_again(engine);
+        engine_foresee_again(engine, step);
     }
     free(reason);
     return result;

@@ -327,8 +327,11 @@ static void answer_start(struct world *world, struct flow_next next)
     }
     flow_started(world->flow, next.step, next.copy);
     doing[next.copy] = RUNNING;
-    for (size_t pool = 0; pool < POOLS; pool++)
+    for (size_t pool = 0; pool < POOLS; pool++) {
         assert_true(pool_used(world, pool) <= world->pools[pool]);
+        assert_int_equal(flow_pool_left(world->flow, pool),
+                         world->pools[pool] - pool_used(world, pool));
+    }
 }
 
 static void answer(struct world *world, struct flow_next next)

@@ -2,6 +2,7 @@
 /* What is next in a workflow: steps begin, their copies start, and they end. */
 #include "orchestrator/engine/source/flow.h"
 
+#include "orchestrator/engine/cancel_jobs.h"
 #include "orchestrator/engine/core/take_up.h"
 #include "orchestrator/engine/ending.h"
 #include "orchestrator/engine/recover.h"
@@ -178,6 +179,119 @@ static void test_flow__keeps_the_key_of_a_job_that_was_handed_over(void **state)
     end_bench(&bench);
 }
 
+/* The cache answers that there is a result whose temporary output is missing.
+ */
+static struct job *hold(struct bench *bench, struct job *job)
+{
+    struct engine *engine = bench->engine;
+    json_t *outputs = json_pack("{s:{}, s:[s]}", CACHE_HASHES, CACHE_MISSING, //
+                                "made");
+    const struct cache_answer answer = {
+        .key = job->cache_key,
+        .text = "",
+        .job = 9,
+        .source = "job 9 of run 'w'",
+        .outputs = outputs,
+        .lacks_temps = true,
+    };
+
+    job->was_asked = true;
+    engine_set_aside(engine, job);
+    engine_hold(engine, job, &answer);
+    json_decref(outputs);
+    while (engine->foresight.forecast != NULL)
+        uv_run(&engine->loop, UV_RUN_ONCE);
+    return TAILQ_FIRST(&engine->queues.ready);
+}
+
+static struct job *ask_about_the_only(struct bench *bench)
+{
+    struct engine *engine = bench->engine;
+
+    dispatch_all(engine);
+    while (engine->queues.asked_count > 0)
+        uv_run(&engine->loop, UV_RUN_ONCE);
+    return TAILQ_FIRST(&engine->queues.ready);
+}
+
+/* A forecast and the cache may differ, as files come and go: that is asked for
+ * once more, and then the job runs. */
+static void test_flow__what_no_forecast_has_runs(void **state)
+{
+    BENCH(bench, *state, CACHED);
+    struct engine *engine = bench.engine;
+    struct job *job = ask_about_the_only(&bench);
+
+    assert_ptr_equal(hold(&bench, job), job);
+    assert_false(job->was_asked);
+    engine->foresight.not_before_ms = 0;
+    assert_ptr_equal(hold(&bench, job), job);
+    assert_true(job->was_asked);
+    assert_string_equal(job->cache_note,
+                        "cache miss: the temporary output of job 9 of run 'w' "
+                        "is missing, and a later step may need it");
+    assert_int_equal(engine->steps->now[0].held, 0);
+    must_start(&bench);
+    assert_int_equal(engine->queues.live_count, 1);
+    end_bench(&bench);
+}
+
+static void test_flow__takes_a_result_that_lacks_what_nothing_needs(
+    void **state)
+{
+    BENCH(bench, *state, CACHED);
+    struct engine *engine = bench.engine;
+    struct job *job = ask_about_the_only(&bench);
+
+    job->takes_lacking = true;
+    assert_null(hold(&bench, job));
+    assert_ptr_equal(TAILQ_FIRST(&engine->queues.settled), job);
+    assert_int_equal(job->state, JOB_SUCCEEDED);
+    assert_int_equal(job->cached_from, 9);
+    must_commit(&bench);
+    must_be_recorded(&bench, "succeeded ");
+    end_bench(&bench);
+}
+
+static void test_flow__held_jobs_can_be_given_up(void **state)
+{
+    BENCH(bench, *state, CACHED);
+    struct engine *engine = bench.engine;
+    struct job *job = ask_about_the_only(&bench);
+
+    engine->foresight.not_before_ms = INT64_MAX; /* no forecast begins */
+    assert_null(hold(&bench, job));
+    assert_ptr_equal(TAILQ_FIRST(&engine->queues.held), job);
+    assert_false(engine_is_over(engine));
+    engine->source->recall(engine);
+    assert_true(TAILQ_EMPTY(&engine->queues.held));
+    assert_ptr_equal(TAILQ_FIRST(&engine->queues.ready), job);
+    assert_null(hold(&bench, job));
+    engine_cancel_job(engine, 1);
+    engine_end_cancelled(engine);
+    assert_true(TAILQ_EMPTY(&engine->queues.held));
+    assert_int_equal(engine->queues.cancel_count, 0);
+    must_commit(&bench);
+    must_be_recorded(&bench, "cancelled ");
+    end_bench(&bench);
+}
+
+/* Only if nothing else goes on, a forecast begins before its time. */
+static void test_flow__a_forecast_is_made_at_once_where_all_waits(void **state)
+{
+    BENCH(bench, *state, CACHED);
+    struct engine *engine = bench.engine;
+    struct job *job = ask_about_the_only(&bench);
+
+    engine->foresight.not_before_ms = INT64_MAX;
+    assert_null(hold(&bench, job));
+    engine_foresee(engine);
+    assert_null(engine->foresight.forecast);
+    assert_false(engine_run_held(engine));
+    assert_non_null(engine->foresight.forecast);
+    end_bench(&bench);
+}
+
 /* Put back while its step has no room: it waits in line, and is called when a
  * job of the step is over. */
 static void test_flow__a_job_that_is_put_back_waits_for_room(void **state)
@@ -246,6 +360,10 @@ int main(void)
         STORE_TEST(test_flow__the_runs_end_closes_what_is_open),
         STORE_TEST(test_flow__goes_on_after_a_crash),
         STORE_TEST(test_flow__keeps_the_key_of_a_job_that_was_handed_over),
+        STORE_TEST(test_flow__what_no_forecast_has_runs),
+        STORE_TEST(test_flow__takes_a_result_that_lacks_what_nothing_needs),
+        STORE_TEST(test_flow__held_jobs_can_be_given_up),
+        STORE_TEST(test_flow__a_forecast_is_made_at_once_where_all_waits),
         STORE_TEST(test_flow__a_job_that_is_put_back_waits_for_room),
         STORE_TEST(test_flow__says_what_it_is),
     };
