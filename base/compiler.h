@@ -12,9 +12,10 @@
 
 /*
  * A loop over many numbers, compiled for several generations of processors,
- * of which the program takes the best at its start.
+ * of which the program takes the best at its start. Older versions of clang
+ * cannot link it.
  */
-#if defined(__x86_64__) && !defined(__clang__) /* clang 14 cannot link it */
+#if defined(__x86_64__) && (!defined(__clang__) || __clang_major__ >= 19)
 #define SIMD_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define SIMD_CLONES
