@@ -65,7 +65,7 @@ comma := ,
 
 .DEFAULT_GOAL := all
 include packages.mk dashboard/dashboard.mk training/training.mk \
- tests/bench/bench.mk tests/cuda/cuda.mk tests/tests.mk
+ packaging/dist/dist.mk tests/bench/bench.mk tests/cuda/cuda.mk tests/tests.mk
 
 all: ## build programs and manual pages
 all: $(BUILD)/probe/shown $(BUILD)/libsmtune.a $(PROGS:%=$(BUILD)/%) \
@@ -79,6 +79,7 @@ help: ## list the targets
 	@echo 'Variables: V=1 (show commands) CC=clang WERROR=1 CFLAGS LDFLAGS'
 	@echo '  PREFIX DESTDIR; T=name (one file of tests)'
 	@echo '  CUDA=yes|no MPI=yes|no (insist, skip) NVCC MPICC CUDA_ARCHES'
+	@echo '  DIST_ARCH=aarch64 DIST_CACHE DIST_MIRRORS (dist-bin)'
 	@echo '  FUZZ_SECONDS=n FUZZ_INPUTS=n (for each fuzz target) PYTHON PKG_CONFIG'
 	@echo '  SET=tune|report METHODS=a,b SEEDS=n PEERS=tpe,gp PICTURE=f.svg (bench-regret)'
 
@@ -140,7 +141,9 @@ $(BUILD)/smtune-shim $(SANITIZED)/smtune-shim: %/smtune-shim: %/$(SHIM).o %/libs
 $(BUILD)/smtrain $(SANITIZED)/smtrain: %/smtrain: %/training/main.o %/libsmtune.a
 	$(link)
 
-# Manual pages and completions come from the program's own tables.
+# Manual pages and completions come from the program's own tables. SELF prints
+# them: where it is built for another machine, one that runs here.
+SELF ?= $(BUILD)/smtune
 $(BUILD)/man/%: man/%
 	@mkdir -p $(@D)
 	$(quiet)cp $< $@
@@ -155,13 +158,13 @@ $(BUILD)/man/smtune-config.5: man/smtune-config.5.in $(BUILD)/smtune
 define fill
 $(call show,MAN)
 @mkdir -p $(@D)
-$(quiet)$(BUILD)/smtune $2 >$@.part
+$(quiet)$(SELF) $2 >$@.part
 $(quiet)sed -e '/^$1$$/{r $@.part' -e 'd}' -e 's/@VERSION@/$(VERSION)/' $< >$@.tmp
 $(quiet)rm $@.part && mv $@.tmp $@
 endef
 $(BUILD)/completions/%: $(BUILD)/smtune
 	@mkdir -p $(@D)
-	$(quiet)$(BUILD)/smtune completion $* >$@.tmp && mv $@.tmp $@
+	$(quiet)$(SELF) completion $* >$@.tmp && mv $@.tmp $@
 
 # Installation ------------------------------------------------------------
 
@@ -195,7 +198,7 @@ clean: ## remove build/
 	rm -rf build
 
 FORCE:
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -path $(BUILD)/dist -prune -o -name '*.d' -print 2>/dev/null)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all help quickstart web web-test deps install uninstall dist clean FORCE

@@ -17,7 +17,8 @@ MPIFLAGS = $(filter-out $(WARN),$(BASE_FLAGS)) $(CFLAGS) $(LDFLAGS) -fPIC
 probe_cuda = training/probe cuda $(BUILD)/probe/cuda '$(CUDA)' '$(NVCC)' $(NVFLAGS)
 probe_mpi  = training/probe mpi $(BUILD)/probe/mpi '$(MPI)' '$(MPICC)' $(MPIFLAGS)
 # Goals that build nothing, or nothing optional.
-PLAIN   := help quickstart deps deps-test check check-quick check-all clean dist \
+PLAIN   := help quickstart deps deps-test deps-dist check check-quick check-all \
+         check-dist clean dist dist-bin wheel \
          format lint compile-flags web web-test uninstall
 PARTS   := $(if $(filter-out $(PLAIN),$(or $(MAKECMDGOALS),all)), \
          $(if $(filter no,$(CUDA)),,cuda) $(if $(filter no,$(MPI)),,mpi))

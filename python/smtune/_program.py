@@ -28,17 +28,26 @@ class ProgramNotFound(Error):
 
 
 def find() -> str:
-    """The path of the program: in the package, in PATH, or beside Python."""
+    """The path of the program: of the same wheel, in PATH, or beside Python."""
     name = "smtune"
-    inside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin")
+    installed = _programs_of_wheel()
     beside = os.path.dirname(sys.executable)
-    for folders in (inside, None, beside):
+    for folders in (installed, None, beside):
         path = shutil.which(name, path=folders)
         if path is not None:
             return os.path.abspath(path)
     raise ProgramNotFound(
-        f"no program 'smtune' in {inside}, in PATH or in {beside}. Build it "
+        f"no program 'smtune' in {installed}, in PATH or in {beside}. Build it "
         "with 'make', then add the folder of the program to PATH")
+
+
+def _programs_of_wheel() -> str:
+    """Where pip puts the programs of the wheel that this package is from: below
+    ENVIRONMENT/lib/pythonX.Y/site-packages, or below the folder of --target."""
+    site = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if os.path.basename(site).endswith("-packages"):
+        return os.path.abspath(os.path.join(site, "../../../bin"))
+    return os.path.join(site, "bin")
 
 
 def command(*words: object, store: Optional[Folder] = None) -> List[str]:

@@ -99,12 +99,16 @@ def test_the_package_can_be_installed(smtune, tmp_path):
     assert version.strip() == smtune.ok("version").split()[1]
 
 
-def test_a_program_in_the_package_comes_first(smtune, tmp_path, script):
-    shutil.copytree(PACKAGE, tmp_path / "site/smtune")
-    (tmp_path / "site/smtune/bin").mkdir()
-    (tmp_path / "site/smtune/bin/smtune").symlink_to(BUILD / "smtune")
+@pytest.mark.parametrize("site, programs", [
+    ("env/lib/python3.9/site-packages", "env/bin"), ("target", "target/bin")])
+def test_the_program_of_the_wheel_comes_first(smtune, tmp_path, script, site,
+                                              programs):
+    """Where pip puts both: with an environment, and with --target."""
+    shutil.copytree(PACKAGE, tmp_path / site / "smtune")
+    (tmp_path / programs).mkdir(parents=True)
+    (tmp_path / programs / "smtune").symlink_to(BUILD / "smtune")
     text = "import smtune._program\nprint(smtune._program.find())"
-    for env, place in (({"PYTHONPATH": str(tmp_path / "site")},
-                        tmp_path / "site/smtune/bin"), ({}, BUILD)):
+    for env, place in (({"PYTHONPATH": str(tmp_path / site)},
+                        tmp_path / programs), ({}, BUILD)):
         done = script(text, env=env)
         assert done.stdout == f"{place / 'smtune'}\n", done.stderr
