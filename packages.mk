@@ -30,7 +30,6 @@ deps: ## install what building needs (DRY=1: print how; WITH=apt|dnf|zypper|apk|
 deps-test: ## install through apt what building and testing need
 	@packaging/deps install apt $(DEPS) $(TEST_DEPS)
 	-@packaging/deps install apt $(SLURM_DEPS)
-	-@packaging/deps install apt $(DIST_DEPS)
 deps-dist: ## install through apt what dist-bin needs
 	@packaging/deps install apt $(DIST_DEPS)
 
