@@ -146,7 +146,7 @@ bool text_is_cut(const char *text, size_t length)
     if (length >= sequence_length((unsigned char)text[0]))
         return false;
     for (size_t i = 1; i < length; i++)
-        if (((unsigned char)text[i] & 0xc0) != 0x80)
+        if (!is_continuation(text[i]))
             return false;
     return true;
 }
