@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/text.h"
 
 enum { WORD_MAX = 24 };
 
@@ -65,15 +66,7 @@ static const struct {
     {"wandb_v1_", 16, "_-"},
 };
 
-static bool is_one_of(const char *word, const char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(word, list[i]) == 0)
-            return true;
-    return false;
-}
-
-#define IS_ONE_OF(word, list) is_one_of(word, list, ARRAY_LEN(list))
+#define IS_ONE_OF(word, list) text_is_among(word, list, ARRAY_LEN(list))
 
 static bool is_secret_word(const char *word)
 {
