@@ -11,6 +11,7 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "base/secret.h"
+#include "base/text.h"
 
 /*
  * Two passes over the text. The first replaces the values that are known, the
@@ -20,6 +21,10 @@
  */
 
 static const char masked[] = "***";
+
+/* The rest of the line is their value. */
+static const char *const headers[] = {"authorization", "cookie", "set-cookie",
+                                      "proxy-authorization"};
 
 struct secret {
     char *name, *value;
@@ -339,12 +344,9 @@ static void add_name(struct text *text, struct buf *out)
         (is_word(name, length, "basic") && is_encoded(text)))
         add_masked(text, true, false, out);
     else if (secret_is_name(name, length) && !is_plain_key(text, name, length))
-        add_masked(text, *name == '-',
-                   is_word(name, length, "authorization") ||
-                       is_word(name, length, "cookie") ||
-                       is_word(name, length, "set-cookie") ||
-                       is_word(name, length, "proxy-authorization"),
-                   out);
+        add_masked(
+            text, *name == '-',
+            text_is_word_among(name, length, headers, ARRAY_LEN(headers)), out);
 }
 
 /* "://user:password@" */
