@@ -45,6 +45,9 @@ struct piece {
     const char *at, *end;
 };
 
+bool piece_is(const struct piece *piece, const char *word);
+void piece_copy(const struct piece *piece, struct buf *out);
+
 /* A scalar as its file has it, with an anchor or a tag before it. */
 struct scalar_source {
     const char *text;

@@ -13,27 +13,7 @@
 #include "base/conf/mask_impl.h"
 #include "base/mask.h"
 #include "base/secret.h"
-
-static bool is_word(const struct piece *piece, const char *word)
-{
-    size_t length = strlen(word);
-
-    return (size_t)(piece->end - piece->at) == length &&
-           memcmp(piece->at, word, length) == 0;
-}
-
-static void copy(const struct piece *piece, struct buf *out)
-{
-    buf_add(out, piece->at, (size_t)(piece->end - piece->at));
-}
-
-static bool is_blank(const struct piece *piece)
-{
-    for (const char *at = piece->at; at < piece->end; at++)
-        if (*at == '\0' || strchr(" \t\r", *at) == NULL)
-            return false;
-    return true;
-}
+#include "base/text.h"
 
 /* Where the values of all keys are secrets. */
 static bool is_secret_part(const struct piece *name)
@@ -41,7 +21,7 @@ static bool is_secret_part(const struct piece *name)
     static const char *const parts[] = {"env", "notify", "url"};
 
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-        if (is_word(name, parts[i]))
+        if (piece_is(name, parts[i]))
             return true;
     return secret_is_name(name->at, (size_t)(name->end - name->at));
 }
@@ -88,7 +68,7 @@ static void mask_below(struct piece line, struct buf *out)
     head.end = colon != NULL && (colon + 1 == line.end || colon[1] == ' ')
                    ? colon + 1
                    : line.at + indent_of(&line);
-    copy(&head, out);
+    piece_copy(&head, out);
     line.at = head.end;
     mask_all(line, out);
 }
@@ -105,12 +85,12 @@ size_t mask_lines(const char *text, size_t length, struct buf *out)
         const char *secret = find_secret_part(&line);
         struct piece head = {line.at, secret};
 
-        if (is_blank(&line)) {
-            copy(&line, out);
+        if (text_is_blank(line.at, (size_t)(line.end - line.at))) {
+            piece_copy(&line, out);
         } else if (below != SIZE_MAX && indent > below) {
             mask_below(line, out);
         } else if (secret != NULL) {
-            copy(&head, out);
+            piece_copy(&head, out);
             mask_all((struct piece){secret, line.end}, out);
             below = indent;
         } else {

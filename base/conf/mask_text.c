@@ -28,7 +28,15 @@ static const char *find(const struct piece *piece, const char *text)
                   strlen(text));
 }
 
-static void copy(const struct piece *piece, struct buf *out)
+bool piece_is(const struct piece *piece, const char *word)
+{
+    size_t length = strlen(word);
+
+    return (size_t)(piece->end - piece->at) == length &&
+           memcmp(piece->at, word, length) == 0;
+}
+
+void piece_copy(const struct piece *piece, struct buf *out)
 {
     buf_add(out, piece->at, (size_t)(piece->end - piece->at));
 }
@@ -107,7 +115,7 @@ bool mask_all(struct piece text, struct buf *out)
             line.end--;
         after.at = line.end;
         is_masked |= mask_rest(line, out);
-        copy(&after, out);
+        piece_copy(&after, out);
         if (end != NULL)
             buf_add_char(out, '\n');
         text.at = end != NULL ? end + 1 : text.end;
@@ -136,9 +144,8 @@ static bool mask_plain(const struct piece *value, struct buf *out)
     bool is_masked;
 
     for (size_t i = 0; i < ARRAY_LEN(nulls); i++) {
-        if ((size_t)(value->end - value->at) == strlen(nulls[i]) &&
-            begins_with(value, nulls[i])) {
-            copy(value, out);
+        if (piece_is(value, nulls[i])) {
+            piece_copy(value, out);
             return false;
         }
     }
@@ -148,7 +155,7 @@ static bool mask_plain(const struct piece *value, struct buf *out)
     if (is_masked)
         buf_printf(out, "\"%s\"", buf_text(&inner));
     else
-        copy(value, out);
+        piece_copy(value, out);
     buf_clear(&inner);
     return is_masked;
 }
