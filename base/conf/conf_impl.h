@@ -38,9 +38,9 @@ void conf_resolve_scalar(struct conf_cell *cell, const char *text,
  * characters, no line ends but LF and CR LF. 0, or -1 with a message. */
 int conf_check_text(const char *text, size_t length, struct diags *diags);
 
-/* Appends a text in which the surrogate pairs of JSON's escapes are hidden from
- * libyaml; false, and nothing: it has none. */
-bool conf_hide_pairs(const char *text, size_t length, struct buf *out);
+/* Moves to a text, put into `hidden`, in which the surrogate pairs of JSON's
+ * escapes are hidden from libyaml; false, and the same text: it has none. */
+bool conf_hide_pairs(const char **text, size_t *length, struct buf *hidden);
 
 /* Appends a scalar of such a text: the characters in place of the pairs, or
  * (not is_escaped: it is not in double quotes) the pairs as they were. */

@@ -320,10 +320,7 @@ static bool read_text(struct masking *m, const struct mask_place *root)
         !yaml_parser_initialize(&m->parser))
         return false;
     yaml_parser_set_encoding(&m->parser, YAML_UTF8_ENCODING);
-    if (conf_hide_pairs(text, length, &hidden)) {
-        text = buf_text(&hidden);
-        length = hidden.length;
-    }
+    conf_hide_pairs(&text, &length, &hidden);
     yaml_parser_set_input_string(&m->parser, (const unsigned char *)text,
                                  length);
     is_read = read_all(m, root);

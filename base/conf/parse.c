@@ -429,11 +429,7 @@ static struct conf_doc *parse(const char *text, size_t length,
         return NULL;
     }
     yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
-    r.hides_pairs = conf_hide_pairs(text, length, &hidden);
-    if (r.hides_pairs) {
-        text = buf_text(&hidden);
-        length = hidden.length;
-    }
+    r.hides_pairs = conf_hide_pairs(&text, &length, &hidden);
     yaml_parser_set_input_string(&r.parser, (const unsigned char *)text,
                                  length);
     rc = read_file(&r);

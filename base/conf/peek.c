@@ -86,10 +86,7 @@ bool conf_has_key(const char *text, size_t length, const char *key)
     if (length > CONF_MAX_BYTES || !yaml_parser_initialize(&parser))
         return false;
     text_skip_mark(&text, &length);
-    if (conf_hide_pairs(text, length, &hidden)) {
-        text = buf_text(&hidden);
-        length = hidden.length;
-    }
+    conf_hide_pairs(&text, &length, &hidden);
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
     while (goes_on && yaml_parser_parse(&parser, &event)) {

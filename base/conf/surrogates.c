@@ -47,19 +47,21 @@ static const char *find_pair(const char *at, const char *end)
     return NULL;
 }
 
-bool conf_hide_pairs(const char *text, size_t length, struct buf *out)
+bool conf_hide_pairs(const char **text, size_t *length, struct buf *hidden)
 {
-    const char *end = text + length, *at = text, *pair;
+    const char *at = *text, *end = at + *length, *pair;
 
-    if (find_pair(text, end) == NULL ||
-        memmem(text, length, mark, MARK_BYTES) != NULL)
+    if (find_pair(at, end) == NULL ||
+        memmem(at, *length, mark, MARK_BYTES) != NULL)
         return false;
     while ((pair = find_pair(at, end)) != NULL) {
-        buf_add(out, at, (size_t)(pair - at));
-        hide(pair, out);
+        buf_add(hidden, at, (size_t)(pair - at));
+        hide(pair, hidden);
         at = pair + PAIR_BYTES;
     }
-    buf_add(out, at, (size_t)(end - at));
+    buf_add(hidden, at, (size_t)(end - at));
+    *text = buf_text(hidden);
+    *length = hidden->length;
     return true;
 }
 
