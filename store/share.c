@@ -18,8 +18,8 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
-#include "base/mem.h"
 #include "base/system/user_name.h"
+#include "base/text.h"
 #include "store/sharing.h"
 #include "store/store.h"
 
@@ -51,7 +51,7 @@ static bool may_be_there(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
            strcmp(name, "smtune.lock") == 0 ||
            strcmp(name, "experiment.schema.json") == 0 ||
-           strncmp(name, SHARING_FILE, strlen(SHARING_FILE)) == 0;
+           text_begins_with(name, SHARING_FILE);
 }
 
 /* The group gets all rights there: nobody's home, nor a folder of data. */

@@ -22,6 +22,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/system/user_name.h"
+#include "base/text.h"
 
 enum {
     FILE_MODE = 0600,
@@ -48,7 +49,7 @@ char *store_group(const char *directory)
 
     if (is_choice_of_owner(directory, path) &&
         fs_read_regular(path, CHOICE_MAX_BYTES, &text, NULL) == 0 &&
-        strncmp(buf_text(&text), first_line, strlen(first_line)) == 0) {
+        text_begins_with(buf_text(&text), first_line)) {
         const char *name = buf_text(&text) + strlen(first_line);
 
         group = mem_copy_bytes(name, strcspn(name, "\n"));

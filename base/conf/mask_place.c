@@ -9,6 +9,7 @@
 #include "base/conf/schema_impl.h"
 #include "base/mem.h"
 #include "base/secret.h"
+#include "base/text.h"
 
 static struct mask_place place_of(const struct schema_key *key)
 {
@@ -29,10 +30,8 @@ static bool is_path_of_secret(const char *name, bool is_collection)
 {
     size_t length = strlen(name);
 
-    return strcmp(name, "notify") == 0 ||
-           strncmp(name, "notify.", strlen("notify.")) == 0 ||
-           strncmp(name, "env.", strlen("env.")) == 0 ||
-           strstr(name, ".env.") != NULL ||
+    return strcmp(name, "notify") == 0 || text_begins_with(name, "notify.") ||
+           text_begins_with(name, "env.") || strstr(name, ".env.") != NULL ||
            (is_collection &&
             (strcmp(name, "env") == 0 ||
              (length > 4 && strcmp(name + length - 4, ".env") == 0)));

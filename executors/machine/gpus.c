@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 /* -1 when the driver's description of a GPU has none. */
 static int device_minor(const char *information_path)
 {
@@ -82,7 +84,7 @@ static size_t count_device_files(const char *root)
 /* Names of slots are made of them, so no other character passes. */
 static bool is_name(const char *text, size_t length)
 {
-    bool is_mig = strncmp(text, "MIG-", 4) == 0;
+    bool is_mig = text_begins_with(text, "MIG-");
 
     for (size_t i = 0; i < length; i++) {
         if (!isalnum((unsigned char)text[i]) && text[i] != '-' &&
@@ -94,7 +96,7 @@ static bool is_name(const char *text, size_t length)
 
 bool gpu_is_mig(const struct gpu *gpu)
 {
-    return strncmp(gpu->name, "MIG-", 4) == 0;
+    return text_begins_with(gpu->name, "MIG-");
 }
 
 size_t gpus_parse(const char *visible, struct gpu gpus[GPUS_MAX])

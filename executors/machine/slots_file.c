@@ -4,11 +4,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "executors/machine/slots_impl.h"
 
 static void replace(char *text, char old, char new)
@@ -27,7 +27,7 @@ void slot_gpu_file(const struct gpu *gpu, char file[SLOT_GPU_FILE_MAX])
 
 bool slot_gpu_of_file(const char *file, struct gpu *gpu)
 {
-    if (strncmp(file, "gpu-", 4) != 0)
+    if (!text_begins_with(file, "gpu-"))
         return false;
     snprintf(gpu->name, sizeof(gpu->name), "%s", file + 4);
     replace(gpu->name, '_', '/');

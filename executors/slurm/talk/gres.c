@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static const char separators[] = ", \t\n";
 
 /* Without what is in parentheses: sockets, devices, and the "(null)" of a type
@@ -29,7 +31,7 @@ static size_t copy_entry(const char *text, char *entry, size_t size)
 static const char *skip_prefix(const char *entry)
 {
     bool has_prefix =
-        strncmp(entry, "gres/", 5) == 0 || strncmp(entry, "gres:", 5) == 0;
+        text_begins_with(entry, "gres/") || text_begins_with(entry, "gres:");
 
     return has_prefix ? entry + 5 : entry;
 }
