@@ -202,18 +202,20 @@ static int put_out(struct rest_link *link, const struct fetch_request *what,
     return result;
 }
 
-/* libcurl knows a socket as "localhost" alone. The caller frees the text. */
+/* libcurl knows a socket as "localhost" alone. Only the text of a failure is
+ * used. The caller frees *text. */
 static struct fetch_answer named(const struct rest_link *link,
                                  const struct fetch_answer *found, char **text)
 {
     struct fetch_answer answer = *found;
     struct buf shown = BUF_INIT;
 
+    *text = NULL;
+    if (found->status != 0)
+        return answer;
     mask_add(NULL, link->url, strlen(link->url), &shown);
-    *text = mem_printf("%s: %s", buf_text(&shown), found->text);
-    buf_clear(&shown);
-    if (found->status == 0)
-        answer.text = *text;
+    buf_printf(&shown, ": %s", found->text);
+    answer.text = *text = buf_take(&shown);
     return answer;
 }
 
