@@ -14,7 +14,6 @@
  */
 #include "base/expr/bounded.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
