@@ -116,8 +116,9 @@ void temp_results_forget(struct temp_results *temps, size_t step)
     temps->copies[step] = NULL;
 }
 
-static bool is_among(const json_t *names, const char *name)
+bool temp_results_was_missing(const json_t *outputs, const char *name)
 {
+    const json_t *names = json_object_get(outputs, CACHE_MISSING);
     const char *other;
 
     for (size_t i = 0; i < json_array_size(names); i++) {
@@ -134,7 +135,7 @@ static void add(struct temp_results *temps, size_t step, int64_t copy,
     const char *path = json_string_value(json_object_get(outputs, name));
     json_t *hash =
         json_object_get(json_object_get(outputs, CACHE_HASHES), name);
-    bool is_missing = is_among(json_object_get(outputs, CACHE_MISSING), name);
+    bool is_missing = temp_results_was_missing(outputs, name);
     json_t *list, *entry;
 
     if (path == NULL)

@@ -22,6 +22,10 @@ struct temp_results;
 struct temp_results *temp_results_create(const struct workflow *workflow);
 void temp_results_destroy(struct temp_results *temps);
 
+/* Whether a job's outputs note that the temporary one of this name was missing
+ * when it became a cache hit. */
+bool temp_results_was_missing(const json_t *outputs, const char *name);
+
 /* The step begins, or waits again: it has no results. */
 void temp_results_forget(struct temp_results *temps, size_t step);
 /* A copy's outputs, of its last round; NULL: it has none any more. */

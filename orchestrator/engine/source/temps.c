@@ -41,25 +41,12 @@ static const char *path_of(const struct output *output, const json_t *outputs)
                                                                          : NULL;
 }
 
-/* What was missing when the job became a cache hit is not its run's: another
- * one may have made it again. */
-static bool was_missing(const json_t *outputs, const char *name)
-{
-    const json_t *missing = json_object_get(outputs, CACHE_MISSING);
-    bool was = false;
-
-    for (size_t i = 0; i < json_array_size(missing) && !was; i++) {
-        const char *other = json_string_value(json_array_get(missing, i));
-
-        was = other != NULL && strcmp(other, name) == 0;
-    }
-    return was;
-}
-
-/* The path of an output that goes; NULL: it stays, or is none. */
+/* The path of an output that goes; NULL: it stays, or is none. What was missing
+ * when the job became a cache hit is not its run's: another one may have made
+ * it again. */
 static const char *find_path(const struct output *output, const json_t *outputs)
 {
-    return output->is_temp && !was_missing(outputs, output->name)
+    return output->is_temp && !temp_results_was_missing(outputs, output->name)
                ? path_of(output, outputs)
                : NULL;
 }
