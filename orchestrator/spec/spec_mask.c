@@ -11,6 +11,7 @@
 #include "base/mask.h"
 #include "base/mem.h"
 #include "base/secret.h"
+#include "base/text.h"
 #include "orchestrator/spec/workflow/workflow.h"
 
 /* ---- texts of the record ---- */
@@ -53,9 +54,7 @@ size_t spec_mask_value(bool is_workflow, const char *key, const json_t *value,
 
 bool spec_is_masked(const char *text)
 {
-    size_t length = strlen(text), size = strlen(note);
-
-    return length >= size && strcmp(text + length - size, note) == 0;
+    return text_ends_with(text, note);
 }
 
 /* In a line of its own. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "orchestrator/steps/child_facts.h"
 #include "orchestrator/steps/child_run.h"
 #include "orchestrator/steps/work_queue.h"
@@ -148,14 +149,6 @@ static int make_key(struct cache *cache, struct question *question,
     return result;
 }
 
-static bool is_temp(const struct question *question, const char *name)
-{
-    for (size_t i = 0; i < question->temp_count; i++)
-        if (strcmp(question->temps[i], name) == 0)
-            return true;
-    return false;
-}
-
 /* Whether a file is as it was. One that is missing and temporary is noted. */
 static bool will_do(struct cache *cache, const struct question *question,
                     const struct candidate *candidate, const char *name,
@@ -170,7 +163,9 @@ static bool will_do(struct cache *cache, const struct question *question,
         return false;
     if (file_hashes_of(cache->hashes, path, stop, hex, &err) == 0)
         return strcmp(hex, was) == 0;
-    if (err.kind != ERR_NOT_FOUND || !is_temp(question, name))
+    if (err.kind != ERR_NOT_FOUND ||
+        !text_is_among(name, (const char *const *)question->temps,
+                       question->temp_count))
         return false;
     json_array_append_new(candidate->missing, json_string(name));
     return true;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
 static void make_room(struct step_record *record, size_t count)
 {
@@ -67,8 +68,7 @@ int step_records_add_step(struct step_record *records, size_t count,
     if (step_state_read(row->name, row->state, &record->state, err) != 0)
         return -1;
     record->first_job = row->first_job;
-    record->is_cut_off =
-        row->reason != NULL && strcmp(row->reason, STEPS_CUT_OFF) == 0;
+    record->is_cut_off = text_same(row->reason, STEPS_CUT_OFF);
     record->matrix = mem_copy_string(row->matrix);
     return 0;
 }

@@ -14,7 +14,7 @@ static const char *find_fault(const char *line, size_t name)
 {
     if (name == 0 || line[name] != '=')
         return "expected NAME=VALUE";
-    return strncmp(line, "SMTUNE_", strlen("SMTUNE_")) == 0
+    return text_begins_with(line, "SMTUNE_")
                ? "smtune sets variables whose name begins with SMTUNE_"
                : NULL;
 }
@@ -45,7 +45,7 @@ static int add_line(const char *line, size_t length, struct word_list *list,
         length--;
     if (length == 0 || line[0] == '#')
         return 0;
-    if (strncmp(line, export, strlen(export)) == 0) {
+    if (text_begins_with(line, export)) {
         line += strlen(export);
         length -= strlen(export);
     }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The variables of a task: `env` with values in the file, `env_from` and
  * `env_file` with values that are not. */
-#include <string.h>
-
 #include "base/mem.h"
+#include "base/text.h"
 #include "orchestrator/spec/experiment/job_spec_build.h"
 
 static void check_variable(struct diags *diags, const struct conf_node *name)
@@ -12,7 +11,7 @@ static void check_variable(struct diags *diags, const struct conf_node *name)
         diags_add(diags, name->place, NULL,
                   "'%s' is not a valid name for an environment variable",
                   name->text);
-    else if (strncmp(name->text, "SMTUNE_", 7) == 0)
+    else if (text_begins_with(name->text, "SMTUNE_"))
         diags_add(diags, name->place, NULL,
                   "environment variable '%s' is reserved: smtune sets it",
                   name->text);
