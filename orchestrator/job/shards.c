@@ -136,17 +136,12 @@ static int write_list(const char *path, const struct keys *keys,
                       struct err *err)
 {
     struct buf sorted = BUF_INIT;
-    const char *slash = strrchr(path, '/');
-    char *folder = mem_copy_bytes(path, (size_t)(slash - path));
-    int result = fs_make_shared_directories(folder, err);
+    int result;
 
     for (size_t i = 0; i < keys->count; i++)
         buf_add(&sorted, keys->items[i], strlen(keys->items[i]) + 1);
-    if (result == 0)
-        result = fs_write_atomic(path, buf_text(&sorted), sorted.length,
-                                 fs_shared_mode(path, 0600), err);
+    result = fs_write_below(path, buf_text(&sorted), sorted.length, 0600, err);
     buf_clear(&sorted);
-    free(folder);
     return result;
 }
 
