@@ -352,6 +352,8 @@ static void add_known(struct gathering *g)
 {
     struct cache_facts *facts = g->facts;
 
+    if (g->steps->temp_results == NULL)
+        return;
     for (size_t i = 0; i < facts->input_count; i++) {
         char *path = fs_join(work_directory(g), facts->inputs[i]);
         const char *hash = temp_results_hash(g->steps->temp_results,
