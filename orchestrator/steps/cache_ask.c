@@ -41,6 +41,14 @@ int64_t cache_ask_since(const struct cache_rule *rule, const struct job *job)
     return rule->expire_ms > 0 ? clock_wall_ms() - rule->expire_ms : 0;
 }
 
+/* The caller's; NULL: it has none. */
+static json_t *parse_outputs(const struct cached_row *row)
+{
+    return row->outputs != NULL
+               ? json_parse(row->outputs, strlen(row->outputs), NULL)
+               : NULL;
+}
+
 /* ---- what was touched ---- */
 
 struct touching {
@@ -52,9 +60,7 @@ struct touching {
 static int on_last(void *user, const struct cached_row *row)
 {
     struct touching *touching = user;
-    json_t *outputs = row->outputs != NULL
-                          ? json_parse(row->outputs, strlen(row->outputs), NULL)
-                          : NULL;
+    json_t *outputs = parse_outputs(row);
     json_t *hashes = json_object_get(outputs, CACHE_HASHES);
 
     for (size_t i = 0; i < json_array_size(touching->missing); i++) {
@@ -136,9 +142,7 @@ struct comparison {
 static int compare(void *user, const struct cached_row *row)
 {
     struct comparison *comparison = user;
-    json_t *outputs = row->outputs != NULL
-                          ? json_parse(row->outputs, strlen(row->outputs), NULL)
-                          : NULL;
+    json_t *outputs = parse_outputs(row);
     char *difference = find_difference(comparison->parts,
                                        json_object_get(outputs, CACHE_PARTS));
 
