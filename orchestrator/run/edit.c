@@ -115,7 +115,7 @@ int run_edit_read(const struct spec *now, const struct run_edit_order *order,
                   struct run_edit *edit, struct diags *diags, struct err *err)
 {
     struct buf text = BUF_INIT;
-    int result;
+    int result = 0;
 
     *edit = (struct run_edit){
         .path = order->text != NULL ? mem_copy_string(order->path)
@@ -123,11 +123,10 @@ int run_edit_read(const struct spec *now, const struct run_edit_order *order,
         .before = now->workflow,
         .rule_count = count_rules(now),
     };
-    result = order->text == NULL
-                 ? fs_read(edit->path, CONF_MAX_BYTES, &text, err)
-                 : 0;
     if (order->text != NULL)
         buf_add_string(&text, order->text);
+    else
+        result = fs_read(edit->path, CONF_MAX_BYTES, &text, err);
     if (result == 0) {
         digest_of(buf_text(&text), text.length, edit->digest);
         result = parse(now, order, &text, edit, diags, err);
