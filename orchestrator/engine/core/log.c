@@ -8,7 +8,6 @@
 
 #include "base/buf.h"
 #include "base/mask.h"
-#include "base/mem.h"
 #include "orchestrator/job/job_name.h"
 #include "orchestrator/spec/spec_mask.h"
 #include "orchestrator/wrap/env_sources.h"
