@@ -3,12 +3,15 @@
  * printed, so they carry --store if the default would find another store. */
 #include "cli/drive/hint.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/expr/template_shell.h"
 #include "cli/cmd.h"
 #include "cli/term/output.h"
+
+enum { WHAT_COLUMN = 40 };
 
 void hint_add_command(const struct cli *cli, const char *verb, struct buf *out)
 {
@@ -19,4 +22,15 @@ void hint_add_command(const struct cli *cli, const char *verb, struct buf *out)
         buf_add_char(out, ' ');
     }
     buf_add_string(out, verb);
+}
+
+void hint_print(const struct cli *cli, const char *verb, const char *run,
+                const char *operands, const char *what)
+{
+    struct buf command = BUF_INIT;
+
+    hint_add_command(cli, verb, &command);
+    buf_printf(&command, " %s%s", run, operands);
+    fprintf(stderr, "  %-*s  # %s\n", WHAT_COLUMN, buf_text(&command), what);
+    buf_clear(&command);
 }

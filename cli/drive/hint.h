@@ -11,4 +11,9 @@ struct cli;
  * store by where neither the default nor SMTUNE_STORE would do. */
 void hint_add_command(const struct cli *cli, const char *verb, struct buf *out);
 
+/* A line of what to do next, to stderr: "  smtune VERB RUNOPERANDS  # WHAT",
+ * where the operands begin with a blank, or are "". */
+void hint_print(const struct cli *cli, const char *verb, const char *run,
+                const char *operands, const char *what);
+
 #endif

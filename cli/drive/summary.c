@@ -30,12 +30,7 @@
 #include "cli/term/term.h"
 #include "store/store.h"
 
-enum {
-    BEST_SHOWN = 5,
-    PLOT_ROWS = 9,
-    PLOT_COLUMNS_MAX = 100,
-    HINT_COLUMN = 40
-};
+enum { BEST_SHOWN = 5, PLOT_ROWS = 9, PLOT_COLUMNS_MAX = 100 };
 
 enum { ENOUGH = 1 };
 
@@ -426,12 +421,7 @@ static int print_failed(const struct summary *summary, struct err *err)
 static void print_hint(const struct summary *summary, const char *verb,
                        const char *operands, const char *what)
 {
-    struct buf line = BUF_INIT;
-
-    hint_add_command(summary->cli, verb, &line);
-    buf_printf(&line, " %s%s", summary->name, operands);
-    fprintf(stderr, "  %-*s  # %s\n", HINT_COLUMN, buf_text(&line), what);
-    buf_clear(&line);
+    hint_print(summary->cli, verb, summary->name, operands, what);
 }
 
 static void print_next(const struct summary *summary)

@@ -33,8 +33,7 @@
 enum {
     ROWS_SHOWN = 60,
     FAILED_SHOWN = 3,
-    GAVE_BYTES = 120, /* of what a step gave, in the table */
-    HINT_COLUMN = 40
+    GAVE_BYTES = 120 /* of what a step gave, in the table */
 };
 
 struct ending {
@@ -280,12 +279,7 @@ static int print_steps(const struct ending *ending)
 static void print_hint(const struct ending *ending, const char *verb,
                        const char *operands, const char *what)
 {
-    struct buf line = BUF_INIT;
-
-    hint_add_command(ending->cli, verb, &line);
-    buf_printf(&line, " %s%s", ending->view->row.name, operands);
-    fprintf(stderr, "  %-*s  # %s\n", HINT_COLUMN, buf_text(&line), what);
-    buf_clear(&line);
+    hint_print(ending->cli, verb, ending->view->row.name, operands, what);
 }
 
 static void print_next(const struct ending *ending)

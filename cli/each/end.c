@@ -19,7 +19,7 @@
 #include "orchestrator/job/states.h"
 #include "store/store.h"
 
-enum { FAILED_SHOWN = 3, HINT_COLUMN = 40 };
+enum { FAILED_SHOWN = 3 };
 
 struct ending {
     const struct cli *cli;
@@ -109,12 +109,7 @@ static int print_failed(void *user, const struct trial_row *job)
 static void print_hint(const struct ending *ending, const char *verb,
                        const char *operands, const char *what)
 {
-    struct buf command = BUF_INIT;
-
-    hint_add_command(ending->cli, verb, &command);
-    buf_printf(&command, " %s%s", ending->end->name, operands);
-    fprintf(stderr, "  %-*s  # %s\n", HINT_COLUMN, buf_text(&command), what);
-    buf_clear(&command);
+    hint_print(ending->cli, verb, ending->end->name, operands, what);
 }
 
 static void print_next(const struct ending *ending)
