@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/each/input.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,9 +35,16 @@ bool each_input_is_empty(const struct each_input *input)
 }
 
 int each_input_refuse(const struct each_input *input, size_t line,
-                      const char *why, struct err *err)
+                      struct err *err, const char *format, ...)
 {
+    va_list args;
+    char *why;
+
+    va_start(args, format);
+    why = mem_vprintf(format, args);
+    va_end(args);
     err_set(err, ERR_FILE, "line %zu: %s", line, why);
+    free(why);
     return err_prefix(err, "'%s'", input->path);
 }
 
@@ -128,16 +136,6 @@ static void add_column(struct each_input *input, const char *name)
     input->columns[input->column_count++] = mem_copy_string(name);
 }
 
-static int refuse_column(const struct each_input *input, size_t line,
-                         const char *name, struct err *err)
-{
-    char *why = mem_printf("duplicate column '%s'", name);
-
-    each_input_refuse(input, line, why, err);
-    free(why);
-    return -1;
-}
-
 /* Columns without a name, as of commas at the end, cannot be meant by one. */
 static int check_columns(const struct each_input *input, size_t line,
                          struct err *err)
@@ -145,22 +143,20 @@ static int check_columns(const struct each_input *input, size_t line,
     for (size_t i = 0; i < input->column_count; i++)
         for (size_t j = 0; j < i && input->columns[i][0] != '\0'; j++)
             if (strcmp(input->columns[i], input->columns[j]) == 0)
-                return refuse_column(input, line, input->columns[i], err);
+                return each_input_refuse(input, line, err,
+                                         "duplicate column '%s'",
+                                         input->columns[i]);
     return 0;
 }
 
 static int check_count(const struct each_input *input, size_t line,
                        size_t count, struct err *err)
 {
-    char *why;
-
     if (count <= COLUMNS_MAX)
         return 0;
-    why = mem_printf("out of range: %zu columns, more than %d", count,
-                     COLUMNS_MAX);
-    each_input_refuse(input, line, why, err);
-    free(why);
-    return -1;
+    return each_input_refuse(input, line, err,
+                             "out of range: %zu columns, more than %d", count,
+                             COLUMNS_MAX);
 }
 
 static int read_header(struct each_input *input, struct err *err)
@@ -193,9 +189,8 @@ json_t *each_input_object(const struct each_input *input, size_t line,
 
     if (json_is_object(object))
         return object;
-    each_input_refuse(input, line,
-                      object == NULL ? why.text : "it is not a JSON object",
-                      err);
+    each_input_refuse(input, line, err, "%s",
+                      object == NULL ? why.text : "it is not a JSON object");
     json_decref(object);
     return NULL;
 }

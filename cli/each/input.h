@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
+#include "base/compiler.h"
 #include "base/err.h"
 #include "base/json.h"
 
@@ -46,7 +47,8 @@ bool each_input_is_empty(const struct each_input *input);
 bool each_input_is_table(const struct each_input *input);
 /* ERR_FILE with the number of the line, and why it is none. Always -1. */
 int each_input_refuse(const struct each_input *input, size_t line,
-                      const char *why, struct err *err);
+                      struct err *err, const char *format, ...)
+    PRINTF_LIKE(4, 5);
 /* The JSON object of a line, a new reference; NULL: it is none. */
 json_t *each_input_object(const struct each_input *input, size_t line,
                           const char *text, size_t length, struct err *err);

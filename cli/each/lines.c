@@ -39,46 +39,35 @@ struct building {
     struct err *err;
 };
 
-static int refuse(const struct building *b, size_t line, const char *why)
-{
-    return each_input_refuse(b->input, line, why, b->err);
-}
-
 /* ---- what fits ---- */
 
 static int check_length(const struct building *b, size_t line, size_t length,
                         size_t recorded)
 {
-    char *why = NULL;
-
     if (recorded > ARGUMENT_BYTES - AROUND_BYTES)
-        why = mem_printf("too long: %zu bytes in JSON, and an argument has at "
-                         "most %d on Linux",
-                         recorded, ARGUMENT_BYTES - AROUND_BYTES);
-    else if (b->command->computes && length > EXPRESSION_BYTES)
-        why = mem_printf("too long: %zu bytes, and a column, {/}, {//}, {.} "
-                         "and {/.} take at most %d",
-                         length, EXPRESSION_BYTES);
-    if (why == NULL)
-        return 0;
-    refuse(b, line, why);
-    free(why);
-    return -1;
+        return each_input_refuse(
+            b->input, line, b->err,
+            "too long: %zu bytes in JSON, and an argument has at most %d on "
+            "Linux",
+            recorded, ARGUMENT_BYTES - AROUND_BYTES);
+    if (b->command->computes && length > EXPRESSION_BYTES)
+        return each_input_refuse(
+            b->input, line, b->err,
+            "too long: %zu bytes, and a column, {/}, {//}, {.} and {/.} take "
+            "at most %d",
+            length, EXPRESSION_BYTES);
+    return 0;
 }
 
 /* Before anything is made of it: a line may be as long as the input. */
 static int check_text(const struct building *b, size_t line, size_t length)
 {
-    char *why;
-
     if (length <= ARGUMENT_BYTES - AROUND_BYTES)
         return 0;
-    why = mem_printf("too long: %zu bytes, and an argument has at most %d on "
-                     "Linux",
-                     length, ARGUMENT_BYTES - AROUND_BYTES);
-    refuse(b, line, why);
-    free(why);
-    return -1;
+    return each_input_refuse(
+        b->input, line, b->err,
+        "too long: %zu bytes, and an argument has at most %d on Linux", length,
+        ARGUMENT_BYTES - AROUND_BYTES);
 }
 
 static int check_amount(const struct building *b)
@@ -119,6 +108,11 @@ static int add(struct building *b, size_t line, json_t *item)
     return check_length(b, line, length, recorded) == 0 ? check_amount(b) : -1;
 }
 
+static int refuse_bytes(const struct building *b, size_t line)
+{
+    return each_input_refuse(b->input, line, b->err, "it is not UTF-8");
+}
+
 /* ---- lines ---- */
 
 static int add_line(struct building *b, const char *text, size_t length,
@@ -133,14 +127,13 @@ static int add_line(struct building *b, const char *text, size_t length,
         return 0;
     }
     if (memchr(text, '\0', length) != NULL)
-        return refuse(b, line,
-                      "it contains a NUL byte (use -0 if NULs end "
-                      "the lines)");
+        return each_input_refuse(b->input, line, b->err,
+                                 "it contains a NUL byte (use -0 if NULs end "
+                                 "the lines)");
     if (check_text(b, line, length) != 0)
         return -1;
     item = json_stringn(text, length);
-    return item != NULL ? add(b, line, item)
-                        : refuse(b, line, "it is not UTF-8");
+    return item != NULL ? add(b, line, item) : refuse_bytes(b, line);
 }
 
 /* ---- tables ---- */
@@ -155,7 +148,7 @@ static int add_column(const struct building *b, json_t *row, const char *name,
     value = json_string(text);
     if (value != NULL && json_object_set_new(row, name, value) == 0)
         return 0;
-    return refuse(b, line, "it is not UTF-8");
+    return refuse_bytes(b, line);
 }
 
 static int add_whole(const struct building *b, json_t *row, const char *text,
@@ -176,16 +169,12 @@ static int add_record(struct building *b, const struct csv *csv)
 {
     size_t wanted = b->input->column_count, line = csv->first_line;
     json_t *row;
-    char *why;
     int result;
 
-    if (csv->count != wanted) {
-        why = mem_printf("%zu cell%s, and the header has %zu", csv->count,
-                         units_plural((int64_t)csv->count), wanted);
-        refuse(b, line, why);
-        free(why);
-        return -1;
-    }
+    if (csv->count != wanted)
+        return each_input_refuse(
+            b->input, line, b->err, "%zu cell%s, and the header has %zu",
+            csv->count, units_plural((int64_t)csv->count), wanted);
     row = json_object();
     result = add_whole(b, row, csv->start, csv->length, line);
     for (size_t i = 0; i < wanted && result == 0; i++)
@@ -226,15 +215,11 @@ static int add_key(const struct building *b, json_t *row, const json_t *object,
 {
     const json_t *item = json_object_get(object, name);
     struct buf text = BUF_INIT;
-    char *why;
     int result;
 
-    if (item == NULL) {
-        why = mem_printf("no column '%s'", name);
-        result = refuse(b, line, why);
-        free(why);
-        return result;
-    }
+    if (item == NULL)
+        return each_input_refuse(b->input, line, b->err, "no column '%s'",
+                                 name);
     if (json_is_string(item))
         buf_add_string(&text, json_string_value(item));
     else if (!json_is_null(item))
