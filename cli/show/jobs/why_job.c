@@ -88,14 +88,19 @@ static void describe_room(const struct why *why, struct buf *out)
                    workflow->pools[flow->claims[i].pool].size);
 }
 
-/* What the cache noted beside its outputs. */
+/* With what the cache noted beside them; NULL: none. The caller's. */
+static json_t *all_outputs(const struct trial_row *job)
+{
+    return job->outputs != NULL
+               ? json_parse(job->outputs, strlen(job->outputs), NULL)
+               : NULL;
+}
+
 static void add_cache_notes(const struct trial_row *job, struct buf *out)
 {
     static const char *const keys[] = {CACHE_NOTE, CACHE_WARNING};
-    json_t *outputs = NULL;
+    json_t *outputs = all_outputs(job);
 
-    if (job->outputs != NULL)
-        outputs = json_parse(job->outputs, strlen(job->outputs), NULL);
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         const char *note = json_string_value(json_object_get(outputs, keys[i]));
 
@@ -108,12 +113,9 @@ static void add_cache_notes(const struct trial_row *job, struct buf *out)
 /* Whether temporary outputs were missing when it became a cache hit. */
 static bool lacks_temps(const struct trial_row *job)
 {
-    json_t *outputs = NULL;
-    bool lacks;
+    json_t *outputs = all_outputs(job);
+    bool lacks = json_object_get(outputs, CACHE_MISSING) != NULL;
 
-    if (job->outputs != NULL)
-        outputs = json_parse(job->outputs, strlen(job->outputs), NULL);
-    lacks = json_object_get(outputs, CACHE_MISSING) != NULL;
     json_decref(outputs);
     return lacks;
 }
