@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -114,13 +113,12 @@ static int keep_recorded(void *user, const struct run_row *row)
 {
     struct recorded *recorded = user;
     struct engine_result *result = &recorded->result;
+    int state = run_state_find(row->state);
 
     recorded->name = mem_copy_string(row->name);
     recorded->is_workflow = run_is_workflow(row);
-    for (int state = 0; state < RUN_STATE_COUNT; state++) {
-        if (strcmp(row->state, run_state_names[state]) == 0)
-            result->state = (enum run_state)state;
-    }
+    if (state >= 0)
+        result->state = (enum run_state)state;
     snprintf(result->reason, sizeof(result->reason), "%s",
              row->reason != NULL ? row->reason : "");
     result->tally = (struct tally){

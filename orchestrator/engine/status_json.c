@@ -275,15 +275,12 @@ static int read_result(struct status_json *live,
                        const struct experiment *experiment)
 {
     const json_t *json = live->json;
-    const char *state = to_text(json, "state");
-    int i = 0;
+    int state = run_state_find(to_text(json, "state"));
 
     (void)experiment;
-    while (i < RUN_STATE_COUNT && strcmp(run_state_names[i], state) != 0)
-        i++;
-    if (i == RUN_STATE_COUNT)
+    if (state < 0)
         return -1;
-    live->result.state = (enum run_state)i;
+    live->result.state = (enum run_state)state;
     live->result.verdict = budget_verdict_find(to_text(json, "reason"));
     live->result.signal = (int)to_integer(json, "signal");
     snprintf(live->result.reason, sizeof(live->result.reason), "%s",

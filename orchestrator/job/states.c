@@ -83,13 +83,23 @@ bool job_is_final(enum job_state state)
     return true;
 }
 
-int job_state_find(const char *word)
+static int find(const char *const *names, const char *word)
 {
-    for (int state = 0; state < JOB_STATE_COUNT; state++) {
-        if (strcmp(job_state_names[state], word) == 0)
+    for (int state = 0; names[state] != NULL; state++) {
+        if (strcmp(names[state], word) == 0)
             return state;
     }
     return -1;
+}
+
+int job_state_find(const char *word)
+{
+    return find(job_state_names, word);
+}
+
+int run_state_find(const char *word)
+{
+    return find(run_state_names, word);
 }
 
 #define BIT(state) (1U << (state))
@@ -114,11 +124,7 @@ bool step_may(enum flow_state from, enum step_event event, enum flow_state to)
 
 int step_state_find(const char *word)
 {
-    for (int state = 0; step_state_names[state] != NULL; state++) {
-        if (strcmp(step_state_names[state], word) == 0)
-            return state;
-    }
-    return -1;
+    return find(step_state_names, word);
 }
 
 int job_state_read(int64_t number, const char *word, enum job_state *state,

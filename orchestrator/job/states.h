@@ -107,6 +107,7 @@ bool job_is_final(enum job_state state);
 
 /* The state of a word from the store; -1 when there is none such. */
 int job_state_find(const char *word);
+int run_state_find(const char *word);
 
 /* Whether an event can bring a step from one state to the other. */
 bool step_may(enum flow_state from, enum step_event event, enum flow_state to);
