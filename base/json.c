@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "base/value.h"
 
@@ -85,6 +86,16 @@ json_t *json_int_unless(int64_t integer, int64_t none)
 json_t *json_text_unless_empty(const char *text)
 {
     return text == NULL || text[0] == '\0' ? json_null() : json_from_text(text);
+}
+
+const char **json_texts(const json_t *list, size_t *count)
+{
+    const char **texts = mem_array(json_array_size(list), sizeof(*texts));
+
+    *count = json_array_size(list);
+    for (size_t i = 0; i < *count; i++)
+        texts[i] = json_string_value(json_array_get(list, i));
+    return texts;
 }
 
 json_t *json_from_value(const struct value *value)

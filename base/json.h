@@ -31,6 +31,9 @@ json_t *json_from_text(const char *text); /* NULL gives null */
 /* Null where it is `none`; or is "", or NULL. */
 json_t *json_int_unless(int64_t integer, int64_t none);
 json_t *json_text_unless_empty(const char *text);
+/* The texts of a list, [*count], borrowed; NULL has none, and NULL stands for
+ * what is no text. The caller frees the array. */
+const char **json_texts(const json_t *list, size_t *count);
 
 /* Appends one compact line without a newline; key order is kept. The record,
  * keys of the cache and comparisons with both need the same text of every

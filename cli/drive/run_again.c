@@ -104,17 +104,6 @@ static int on_job(void *user, const struct trial_row *row)
     return 0;
 }
 
-/* The words of a JSON list, [*count]; the array is the caller's to free. */
-static const char **words_of(const json_t *list, size_t *count)
-{
-    const char **words = mem_array(json_array_size(list), sizeof(*words));
-
-    *count = json_array_size(list);
-    for (size_t i = 0; i < *count; i++)
-        words[i] = json_string_value(json_array_get(list, i));
-    return words;
-}
-
 static int compare(const struct planning *planning,
                    const struct experiment_source *now,
                    const struct run_row *row)
@@ -124,7 +113,7 @@ static int compare(const struct planning *planning,
     json_t *list = json_parse(overrides, strlen(overrides), planning->err);
     struct experiment_source before = {
         .text = text, .length = strlen(text), .path = row->spec_path};
-    const char **words = words_of(list, &before.assignment_count);
+    const char **words = json_texts(list, &before.assignment_count);
     int result;
 
     before.assignments = words;
@@ -150,7 +139,7 @@ static int compare_masked(const struct planning *planning,
     spec_mask_like_copy(workflow->source, &text);
     spec_mask_overrides(workflow->source, overrides, &shown);
     list = json_parse(buf_text(&shown), shown.length, NULL);
-    words = words_of(list, &now.assignment_count);
+    words = json_texts(list, &now.assignment_count);
     now.text = buf_text(&text);
     now.length = text.length;
     now.assignments = words;

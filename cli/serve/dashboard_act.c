@@ -321,19 +321,6 @@ static json_t *act_note(struct acting *acting, struct err *err)
     return json_pack("{s:b}", "ok", 1);
 }
 
-/* Borrowed texts; the caller frees the array. */
-static const char **texts_of(const struct acting *acting, const char *name,
-                             size_t *count)
-{
-    const json_t *list = json_object_get(acting->body, name);
-    const char **texts = mem_array(json_array_size(list), sizeof(*texts));
-
-    *count = json_array_size(list);
-    for (size_t i = 0; i < *count; i++)
-        texts[i] = json_string_value(json_array_get(list, i));
-    return texts;
-}
-
 static int tag_all(struct acting *acting, struct tag_change *change,
                    struct err *err)
 {
@@ -353,8 +340,10 @@ static int tag_all(struct acting *acting, struct tag_change *change,
 static json_t *act_tag(struct acting *acting, struct err *err)
 {
     struct tag_change change = {.run = acting->run, .time_ms = clock_wall_ms()};
-    const char **add = texts_of(acting, "add", &change.add_count);
-    const char **remove = texts_of(acting, "remove", &change.remove_count);
+    const char **add =
+        json_texts(json_object_get(acting->body, "add"), &change.add_count);
+    const char **remove = json_texts(json_object_get(acting->body, "remove"),
+                                     &change.remove_count);
     int result;
 
     change.add = add;
