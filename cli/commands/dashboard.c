@@ -56,6 +56,12 @@ static const struct table_column columns[] = {
     {"tokens", NULL, COLUMN_TEXT, NULL},
 };
 
+/* Whether the user names the port or the socket. */
+static bool is_named(const struct options *options)
+{
+    return options->port != NULL || options->socket_path != NULL;
+}
+
 struct serving {
     const struct cli *cli;
     const struct options *options;
@@ -180,8 +186,7 @@ static int serve(const struct cli *cli, const struct options *options,
                  struct dashboard_options *wanted, struct err *err)
 {
     struct serving serving = {.cli = cli, .options = options};
-    int tries =
-        options->port == NULL && options->socket_path == NULL ? PORTS_TRIED : 1;
+    int tries = is_named(options) ? 1 : PORTS_TRIED;
     int status;
 
     do {
@@ -202,9 +207,9 @@ static struct presence *find_running(const struct options *options,
                                      const struct dashboard_options *wanted,
                                      struct err *err)
 {
-    bool is_named = options->port != NULL || options->socket_path != NULL;
-    char *name =
-        is_named ? presence_name(wanted->port, wanted->socket_path) : NULL;
+    char *name = is_named(options)
+                     ? presence_name(wanted->port, wanted->socket_path)
+                     : NULL;
     struct presence *presence = presence_find(NULL, name, wanted->store, err);
 
     free(name);
@@ -250,8 +255,7 @@ static int withdraw(const struct cli *cli, const struct options *options,
     int status;
 
     if (presence == NULL)
-        return err->kind == ERR_NOT_FOUND && options->port == NULL &&
-                       options->socket_path == NULL
+        return err->kind == ERR_NOT_FOUND && !is_named(options)
                    ? withdraw_of_store(cli, err)
                    : -1;
     status = presence_withdraw(presence, err);
