@@ -146,8 +146,8 @@ static json_t *step_json(const struct each_order *order, const char *lines_path)
         "fail_fast", (int)order->fails_fast);
 }
 
-void each_spec_print(const struct each_order *order, const char *lines_path,
-                     struct buf *out)
+static void print(const struct each_order *order, const char *lines_path,
+                  struct buf *out)
 {
     char *name = each_spec_name(order);
     json_t *file = json_pack("{si ss}", "version", 1, "name", name);
@@ -254,7 +254,7 @@ int each_spec_parse(const struct cli *cli, const struct each_order *order,
     };
     int result;
 
-    each_spec_print(order, lines_path, &text);
+    print(order, lines_path, &text);
     source.text = buf_text(&text);
     source.length = text.length;
     result = spec_parse(spec, &source, diags, err);

@@ -12,7 +12,6 @@
 struct cli;
 struct each_command;
 struct each_lines;
-struct store;
 
 /*
  * What `smtune each` is asked for, as a workflow of one step, `each`, whose
@@ -41,16 +40,12 @@ char *each_spec_lines_path(const struct each_order *order,
 /* Whether job N of a run of it is line N of that file. */
 bool each_spec_has_lines(const struct spec *spec, const char *lines_path);
 
-/* The workflow's text, of a run that has its lines there. */
-void each_spec_print(const struct each_order *order, const char *lines_path,
-                     struct buf *out);
-
 /*
- * The same, read and checked. `before` is the file of a run, whose words of
- * --set come before the order's, but for those that an option of the order
- * replaces; NULL: of a new run. That one has the defaults of configuration
- * files, and so has another executor. What is wrong goes to stderr: 3; or -1
- * with err. The caller clears *spec.
+ * The workflow of a run that has its lines there, read and checked. `before`
+ * is the file of a run, whose words of --set come before the order's, but for
+ * those that an option of the order replaces; NULL: of a new run. That one has
+ * the defaults of configuration files, and so has another executor. What is
+ * wrong goes to stderr: 3; or -1 with err. The caller clears *spec.
  */
 int each_spec_parse(const struct cli *cli, const struct each_order *order,
                     const char *lines_path, const struct spec *before,
