@@ -9,7 +9,6 @@
  */
 #include "cli/each/lines.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
