@@ -9,15 +9,11 @@
 #include "base/mem.h"
 #include "base/token.h"
 
-enum {
-    TOKEN_BYTES = 32,
-    TOKEN_LENGTH = 2 * TOKEN_BYTES,
-    ROLES = ROLE_OPERATOR + 1
-};
+enum { TOKEN_BYTES = 32, ROLES = ROLE_OPERATOR + 1 };
 
 struct auth {
     int port;
-    char tokens[ROLES][TOKEN_LENGTH + 1]; /* "": there is none */
+    char tokens[ROLES][TOKEN_SIZE(TOKEN_BYTES)]; /* "": there is none */
 };
 
 struct auth *auth_create(int port, bool has_operator)
