@@ -29,7 +29,6 @@ struct logins {
     struct presence *presence; /* NULL: it has stopped */
     struct viewer_link *link;
     char link_text[VIEWER_LINK_SIZE]; /* the loop's copy */
-    bool is_read_only;
 
     uv_timer_t timer;
     uv_work_t work;
@@ -94,7 +93,6 @@ struct logins *logins_open(const struct dashboard_options *options, int port,
 {
     struct logins *logins = mem_zero(sizeof(*logins));
 
-    logins->is_read_only = options->read_only;
     logins->auth = auth_create(options->socket_path != NULL ? 0 : port,
                                !options->read_only);
     logins->sessions = sessions_create();
@@ -229,7 +227,7 @@ enum role logins_use_code(const struct logins *logins, const char *code)
         return ROLE_ANYONE;
     if (token_is_equal(logins->link_text, code, strlen(code)))
         return ROLE_VIEWER;
-    return !logins->is_read_only &&
+    return !presence_about(logins->presence)->is_read_only &&
                    login_code_use(presence_folder(logins->presence), code,
                                   clock_monotonic_ms())
                ? ROLE_OPERATOR
