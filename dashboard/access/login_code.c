@@ -71,14 +71,14 @@ static void remove_old(const char *folder, int64_t now_ms)
 int login_code_make(const char *folder, int64_t now_ms,
                     char code[LOGIN_CODE_SIZE], struct err *err)
 {
-    char *text = mem_printf("%" PRId64 "\n", now_ms + LOGIN_CODE_VALID_MS);
+    char *text = mem_printf("%" PRId64, now_ms + LOGIN_CODE_VALID_MS);
     char *path;
     int status;
 
     remove_old(folder, now_ms);
     token_draw(code, LOGIN_CODE_BYTES);
     path = path_of(folder, code);
-    status = fs_write_atomic(path, text, strlen(text), 0600, err);
+    status = private_file_write(path, text, err);
     free(path);
     free(text);
     return status;

@@ -22,6 +22,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/system/runtime_folder.h"
+#include "dashboard/access/private_file.h"
 
 struct presence {
     char *parent; /* as it was given; NULL: that of all dashboards */
@@ -287,10 +288,8 @@ int presence_write(const struct presence *presence, const char *file,
                    const char *text, struct err *err)
 {
     char *path = fs_join(presence->folder, file);
-    char *line = mem_printf("%s\n", text);
-    int status = fs_write_atomic(path, line, strlen(line), 0600, err);
+    int status = private_file_write(path, text, err);
 
-    free(line);
     free(path);
     return status;
 }

@@ -4,8 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/fs.h"
+#include "base/mem.h"
 
 static bool is_private(int fd)
 {
@@ -33,4 +38,13 @@ ssize_t private_file_read(const char *path, char *text, size_t size)
     if (length >= 0)
         text[length] = '\0';
     return length;
+}
+
+int private_file_write(const char *path, const char *line, struct err *err)
+{
+    char *text = mem_printf("%s\n", line);
+    int status = fs_write_atomic(path, text, strlen(text), 0600, err);
+
+    free(text);
+    return status;
 }

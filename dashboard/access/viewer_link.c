@@ -18,7 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fs.h"
 #include "base/mem.h"
 #include "dashboard/access/private_file.h"
 
@@ -51,19 +50,10 @@ static int read_text(const char *path, char text[VIEWER_LINK_SIZE])
     return 0;
 }
 
-static int write_text(const struct viewer_link *link, struct err *err)
-{
-    char *line = mem_printf("%s\n", link->text);
-    int status = fs_write_atomic(link->path, line, strlen(line), 0600, err);
-
-    free(line);
-    return status;
-}
-
 static int write_new(struct viewer_link *link, struct err *err)
 {
     token_draw(link->text, VIEWER_LINK_BYTES);
-    return write_text(link, err);
+    return private_file_write(link->path, link->text, err);
 }
 
 /* As write_new() where there is no file: of two dashboards that begin at once,
@@ -167,7 +157,7 @@ void viewer_link_move(struct viewer_link *link, const char *other)
         return;
     free(link->path);
     link->path = path_in(other);
-    write_text(link, NULL);
+    private_file_write(link->path, link->text, NULL);
 }
 
 int viewer_link_replace(struct viewer_link *link, struct err *err)
