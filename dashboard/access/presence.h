@@ -3,7 +3,6 @@
 #define SMTUNE_DASHBOARD_ACCESS_PRESENCE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "base/err.h"
 
