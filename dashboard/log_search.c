@@ -43,10 +43,14 @@ struct scan {
     struct buf block, folded, bare;
 };
 
+static bool is_late(const struct log_search *search)
+{
+    return clock_monotonic_ms() >= search->deadline_ms;
+}
+
 bool log_search_is_over(const struct log_search *search)
 {
-    return search->bytes_left <= 0 ||
-           clock_monotonic_ms() >= search->deadline_ms;
+    return search->bytes_left <= 0 || is_late(search);
 }
 
 /* ---- lines ---- */
@@ -99,11 +103,6 @@ static size_t line_end(const char *bytes, size_t from, size_t length)
     return newline != NULL ? (size_t)(newline - bytes) : length;
 }
 
-static bool is_late(const struct scan *scan)
-{
-    return clock_monotonic_ms() >= scan->search->deadline_ms;
-}
-
 /* The next line with a match, of those from `from` on. Where time is over,
  * found->begin is where it came to. */
 static bool find_by_line(struct scan *scan, size_t from, size_t length,
@@ -117,7 +116,7 @@ static bool find_by_line(struct scan *scan, size_t from, size_t length,
         if (match_line(scan, bytes + from, found->end - from, &found->line))
             return true;
         from = found->end + 1;
-        if (is_late(scan))
+        if (is_late(scan->search))
             break;
     }
     found->begin = from;
@@ -197,8 +196,8 @@ static enum step search_lines(struct scan *scan, size_t length)
         at = found.begin;
         if (!is_found)
             break;
-        is_stopped =
-            report(scan, &found.line) || (folded == NULL && is_late(scan));
+        is_stopped = report(scan, &found.line) ||
+                     (folded == NULL && is_late(scan->search));
         at = found.end + 1;
         scan->place->line++;
         set_place(scan, first_byte, at);
