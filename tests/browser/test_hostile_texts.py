@@ -52,8 +52,8 @@ NUMBERS = "a\\u202eb\\u2066c\\u200fd"
 
 def test_no_text_turns_its_direction(smtune, write, serve, page):
     """In elements, in what they say, in the title, in logs and in pictures."""
-    text = "a\\u202eb\\u2066c\\u200fd"
-    smtune.ok("run", write("h.yaml", FILE % (text, TURNED)))
+    # In the file, the numbers are escapes of YAML.
+    smtune.ok("run", write("h.yaml", FILE % (NUMBERS, TURNED)))
     smtune.ok("note", "hostile", "-m", TURNED)
     smtune.ok("tag", "hostile", "-a", TURNED)
     with sqlite3.connect(smtune.store / "smtune.db") as db:
