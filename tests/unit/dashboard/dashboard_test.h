@@ -65,6 +65,15 @@ UNUSED static int must_connect(const struct fixture *fixture)
     return fd;
 }
 
+/* A client that has sent the text. */
+UNUSED static int must_ask(const struct fixture *fixture, const char *text)
+{
+    int fd = must_connect(fixture);
+
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    return fd;
+}
+
 /* What comes until `text` does, or (NULL) until the end; the caller's to free.
  */
 UNUSED static char *read_to(struct fixture *fixture, int fd, const char *text)

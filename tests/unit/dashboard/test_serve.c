@@ -91,11 +91,9 @@ static enum role role_of(enum who who)
 /* The answer to a request as it is; the caller's to free. */
 static char *send_text(struct fixture *fixture, const char *text)
 {
-    int fd = must_connect(fixture);
-    char *answer;
+    int fd = must_ask(fixture, text);
+    char *answer = read_to(fixture, fd, NULL);
 
-    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-    answer = read_to(fixture, fd, NULL);
     close(fd);
     return answer;
 }
@@ -530,9 +528,8 @@ static int send_slow(const struct fixture *fixture)
     char *text = mem_printf("GET /api/v1/runs/%d HTTP/1.1\r\n" HOST
                             "Authorization: Bearer %s\r\n\r\n",
                             SLOW_RUN, auth_token(auth, ROLE_VIEWER));
-    int fd = must_connect(fixture);
+    int fd = must_ask(fixture, text);
 
-    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
     free(text);
     return fd;
 }

@@ -41,9 +41,8 @@ static int must_listen_with(const struct fixture *fixture, enum role role,
                             "Host: localhost\r\n"
                             "Authorization: Bearer %s\r\n%s\r\n",
                             (long long)run, token, headers);
-    int fd = must_connect(fixture);
+    int fd = must_ask(fixture, text);
 
-    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
     free(text);
     return fd;
 }
@@ -57,9 +56,8 @@ static int must_listen_as(const struct fixture *fixture, enum role role)
         mem_printf("GET /s/%s/api/v1/events HTTP/1.1\r\nHost: localhost\r\n"
                    "Cookie: " SESSION_COOKIE "=%s\r\n\r\n",
                    session->key, session->secret);
-    int fd = must_connect(fixture);
+    int fd = must_ask(fixture, text);
 
-    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
     free(text);
     return fd;
 }
