@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What slurmrestd says of a cluster, in the words of several versions. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/executors/slurm/talk/rest_test.h"
 
 #include "base/buf.h"
-#include "base/compiler.h"
 #include "base/mem.h"
-#include "executors/slurm/talk/rest_impl.h"
-
-static struct fetch_answer said(int status, const char *body)
-{
-    return (struct fetch_answer){
-        .status = status, .body = body, .body_bytes = strlen(body)};
-}
 
 static void show(const struct slurm_site *site, struct buf *out)
 {
@@ -113,6 +100,61 @@ static void test_nodes__are_counted_where_they_are(void **state)
                                         "b (down) 0-0 ms, 1 nodes of 4 cpus; ");
     buf_clear(&out);
     slurm_site_clear(&site);
+}
+
+static void assert_site(const char *partitions, const char *nodes)
+{
+    struct fetch_answer answer = said(200, partitions);
+    struct slurm_site site = {0};
+    struct slurm_reply reply;
+    const struct slurm_partition *batch;
+
+    slurm_rest_read_partitions(&answer, &site, &reply);
+    assert_int_equal(reply.answer, SLURM_DONE);
+    answer = said(200, nodes);
+    slurm_rest_read_nodes(&answer, &site, &reply);
+    assert_int_equal(reply.answer, SLURM_DONE);
+    assert_string_equal(site.version, "22.05.8");
+    assert_int_equal(site.partition_count, 2);
+    batch = slurm_site_partition(&site, "batch");
+    assert_true(batch->is_up);
+    assert_int_equal(batch->nodes, 2);
+    assert_int_equal(batch->node_cpus, 8);
+    assert_int_equal(batch->node_gpus, 4);
+    assert_int_equal(batch->node_memory_bytes, INT64_C(16000) << 20);
+    assert_int_equal(batch->default_time_ms, 600000);
+    assert_int_equal(batch->max_time_ms, 0);
+    assert_false(slurm_site_partition(&site, "short")->is_up);
+    assert_int_equal(slurm_site_partition(&site, "short")->max_time_ms, 120000);
+    slurm_site_clear(&site);
+}
+
+static void test_slurm_rest__reads_the_cluster(void **state)
+{
+    static const char nodes[] =
+        "{\"errors\": [], \"nodes\": [{\"cpus\": 16, \"real_memory\": 32000, "
+        "\"gres\": \"gpu:fake:4(S:0-1)\", \"partitions\": [\"batch\", "
+        "\"short\"]}, {\"cpus\": 8, \"real_memory\": 16000, \"gres\": \"\", "
+        "\"partitions\": [\"batch\"]}]}";
+
+    (void)state;
+    assert_site(
+        "{" META ", \"errors\": [], \"partitions\": [{\"name\": \"batch\", "
+        "\"flags\": [\"default\"], \"state\": \"UP\", \"default_time_limit\": "
+        "10, \"max_time_limit\": -1}, {\"name\": \"short\", \"flags\": [], "
+        "\"state\": \"DOWN\", \"default_time_limit\": null, "
+        "\"max_time_limit\": 2}]}",
+        nodes);
+    assert_site(
+        "{\"meta\": {\"slurm\": {\"release\": \"22.05.8\", \"cluster\": "
+        "\"c\"}}, \"errors\": [], \"partitions\": [{\"name\": \"batch\", "
+        "\"partition\": {\"state\": [\"UP\"]}, \"defaults\": {\"time\": "
+        "{\"set\": true, \"infinite\": false, \"number\": 10}}, \"maximums\": "
+        "{\"time\": {\"set\": false, \"infinite\": true, \"number\": 0}}}, "
+        "{\"name\": \"short\", \"partition\": {\"state\": [\"DRAIN\"]}, "
+        "\"maximums\": {\"time\": {\"set\": true, \"infinite\": false, "
+        "\"number\": 2}}}]}",
+        nodes);
 }
 
 static void test_clusters__say_whether_there_is_accounting(void **state)
@@ -308,6 +350,7 @@ int main(void)
         cmocka_unit_test(test_partitions__are_told_in_several_ways),
         cmocka_unit_test(test_partitions__that_are_none_are_no_answer),
         cmocka_unit_test(test_nodes__are_counted_where_they_are),
+        cmocka_unit_test(test_slurm_rest__reads_the_cluster),
         cmocka_unit_test(test_clusters__say_whether_there_is_accounting),
     };
 
