@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/compiler.h"
 
 enum { NOBODYS = 2147483633 };
 
@@ -45,7 +46,7 @@ static void test_user_name__finds_groups(void **state)
     assert_int_equal(group, 0);
     assert_true(group_find("2147483633", &group));
     assert_int_equal(group, NOBODYS);
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
         assert_false(group_find(wrong[i], &group));
 }
 

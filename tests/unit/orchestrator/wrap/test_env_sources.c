@@ -51,7 +51,7 @@ static void test_env_sources__files(void **state)
                            "with SMTUNE_"},
     };
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         check(*state, cases[i][0], cases[i][1]);
 }
 
