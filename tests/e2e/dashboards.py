@@ -14,6 +14,8 @@ import signal
 import subprocess
 import urllib.parse
 
+import pytest
+
 from programs import BUILD, wait_until
 
 
@@ -163,3 +165,16 @@ class Dashboard:
     def wait_for_descriptors(self, count):
         wait_until(lambda: self.descriptors() <= count,
                    what=f"at most {count} descriptors")
+
+
+@pytest.fixture
+def filled(smtune):
+    subprocess.run([BUILD / "tests/e2e/fill_store", smtune.store, "r",
+                    "minimize", "5"], check=True)
+    return smtune
+
+
+@pytest.fixture
+def dashboard(filled):
+    with Dashboard(filled) as dashboard:
+        yield dashboard

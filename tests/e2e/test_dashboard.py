@@ -13,23 +13,10 @@ import subprocess
 
 import pytest
 
-from dashboards import Dashboard
+from dashboards import Dashboard, dashboard, filled
 from programs import ROOT, wait_until
 
 DIST = ROOT / "dashboard/web/dist"
-
-
-@pytest.fixture
-def filled(smtune, build):
-    subprocess.run([build / "tests/e2e/fill_store", smtune.store, "r",
-                    "minimize", "5"], check=True)
-    return smtune
-
-
-@pytest.fixture
-def dashboard(filled):
-    with Dashboard(filled) as dashboard:
-        yield dashboard
 
 
 @pytest.mark.quick

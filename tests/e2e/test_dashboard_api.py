@@ -8,7 +8,7 @@ import subprocess
 import jsonschema
 import pytest
 
-from dashboards import Dashboard
+from dashboards import dashboard
 from programs import BUILD
 
 pytestmark = pytest.mark.sanitized
@@ -24,12 +24,6 @@ def filled(smtune):
         subprocess.run([BUILD / "tests/e2e/fill_store", smtune.store, run,
                         goal, "20"], check=True)
     return smtune
-
-
-@pytest.fixture
-def dashboard(filled):
-    with Dashboard(filled) as dashboard:
-        yield dashboard
 
 
 def description(dashboard):

@@ -12,23 +12,10 @@ import subprocess
 
 import pytest
 
-from dashboards import Browser, Dashboard
+from dashboards import Browser, Dashboard, dashboard, filled
 from programs import wait_until
 
 SESSION = "/api/v1/session"
-
-
-@pytest.fixture
-def filled(smtune, build):
-    subprocess.run([build / "tests/e2e/fill_store", smtune.store, "r",
-                    "minimize", "5"], check=True)
-    return smtune
-
-
-@pytest.fixture
-def dashboard(filled):
-    with Dashboard(filled) as dashboard:
-        yield dashboard
 
 
 def role_of(browser):
