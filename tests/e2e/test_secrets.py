@@ -2,7 +2,6 @@
 """No output has a secret of a run's file, and the run has all of them."""
 
 import base64
-import contextlib
 import gzip
 import json
 import os
@@ -446,23 +445,13 @@ def test_validate_warns_of_secrets(smtune, write):
 
 # ---- the files of the record ----
 
-@contextlib.contextmanager
-def umask(mask):
-    before = os.umask(mask)
-    try:
-        yield
-    finally:
-        os.umask(before)
-
-
 @pytest.mark.parametrize("mask", [0, 0o022, 0o077])
 def test_files_of_the_record_are_their_users(smtune, file, mask):
     """Also in a folder that others may use."""
     (smtune.directory / "wait").touch()
     smtune.store.mkdir()
     smtune.store.chmod(0o777)
-    with umask(mask):
-        engine = smtune.start("run", file)
+    engine = smtune.start("run", file, umask=mask)
     wait_until((smtune.directory / "seen").exists)
     modes = {path.name: stat.S_IMODE(path.stat().st_mode)
              for path in smtune.store.glob("smtune.db*")}
