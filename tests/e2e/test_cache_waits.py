@@ -44,7 +44,7 @@ def test_it_waits_for_steps_that_decide(smtune, flow, write):
 
 
 def test_it_holds_no_slot_while_it_waits(flow, write):
-    w = flow(step("a", "", True) + X % "" + step("d", "ax", False), parallel=1)
+    w = flow(WAITING, parallel=1)
     write("go", "")
     assert w.run() == "ad"
     assert w.run() == ""

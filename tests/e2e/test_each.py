@@ -36,10 +36,9 @@ def lines(smtune):
     return put
 
 
-def json_preview(smtune, *words, **options):
-    result = smtune("each", "-o", "json", "--dry-run", *words, **options)
-    assert result.returncode == 0, result.stderr
-    return [row["command"] for row in json.loads(result.stdout)]
+def json_preview(smtune, *words):
+    shown = smtune.ok("each", "-o", "json", "--dry-run", *words)
+    return [row["command"] for row in json.loads(shown)]
 
 
 def proved(smtune, run="last"):
