@@ -20,8 +20,6 @@
  * and values that show what they are (secret.c).
  */
 
-static const char masked[] = "***";
-
 /* The rest of the line is their value. */
 static const char *const headers[] = {"authorization", "cookie", "set-cookie",
                                       "proxy-authorization"};
@@ -294,7 +292,7 @@ static void add_masked(struct text *text, bool is_option, bool is_header,
     if (value.at == start)
         return; /* --password "" */
     buf_add(out, text->at, (size_t)(start - text->at));
-    buf_add_string(out, masked);
+    buf_add_string(out, MASKED);
     add_breaks(start, value.at, out);
     text->at = value.at;
 }
@@ -333,7 +331,7 @@ static void add_name(struct text *text, struct buf *out)
         text->at++;
     length = (size_t)(text->at - name);
     if (secret_is_made(name, length)) {
-        buf_add_string(out, masked);
+        buf_add_string(out, MASKED);
         while (text->at < text->end &&
                (is_of_name(*text->at) || *text->at == '.'))
             text->at++; /* the other parts of a JWT */
@@ -361,7 +359,7 @@ static void add_authority(struct text *text, struct buf *out)
     text->at += 3;
     if (sign == NULL)
         return;
-    buf_add_string(out, masked);
+    buf_add_string(out, MASKED);
     text->at = sign;
 }
 

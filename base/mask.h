@@ -14,6 +14,9 @@ struct buf;
  */
 struct mask;
 
+/* What is shown in the place of a secret. */
+#define MASKED "***"
+
 /* The caller destroys it. */
 struct mask *mask_create(void);
 void mask_destroy(struct mask *mask);

@@ -11,7 +11,6 @@
 #include "base/conf/mask_impl.h"
 #include "base/mask.h"
 
-static const char masked[] = "***";
 static const char blanks[] = " \t\r";
 
 static bool begins_with(const struct piece *piece, const char *text)
@@ -92,7 +91,7 @@ static bool mask_rest(struct piece rest, struct buf *out)
             buf_add(out, rest.at, length);
             was_masked = false;
         } else if (!was_masked) {
-            buf_add_string(out, masked);
+            buf_add_string(out, MASKED);
             was_masked = is_masked = true;
         }
         rest.at += length > 0 ? length : 1;
@@ -130,7 +129,7 @@ static bool mask_address(const struct piece *value, struct buf *out)
 
     for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
         if (begins_with(value, schemes[i]) && find(value, "\n") == NULL) {
-            buf_printf(out, "%s%s", schemes[i], masked);
+            buf_printf(out, "%s%s", schemes[i], MASKED);
             return true;
         }
     }

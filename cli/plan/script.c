@@ -86,7 +86,7 @@ static void add_contents(const struct scripts *scripts,
     for (size_t i = 0; i < task->environment_count; i++)
         buf_printf(&shown, "%s=%s\n", task->environment[i].name,
                    scripts->mask != NULL
-                       ? "***"
+                       ? MASKED
                        : template_source(task->environment[i].value));
     for (size_t i = 0; i < task->env_from_count; i++)
         buf_printf(&shown, "%s (from the environment of smtune)\n",

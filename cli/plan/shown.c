@@ -62,6 +62,6 @@ struct value shown_param(const struct mask *mask, const char *name,
 {
     return mask != NULL && value->type == VALUE_TEXT &&
                    secret_is_name(name, strlen(name))
-               ? value_text("***")
+               ? value_text(MASKED)
                : *value;
 }

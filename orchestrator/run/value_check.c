@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mask.h"
 #include "orchestrator/spec/spec_mask.h"
 #include "orchestrator/spec/workflow/workflow.h"
 #include "orchestrator/wrap/env_sources.h"
@@ -23,7 +24,7 @@ static int check_variables(const struct job_spec *task, struct err *err)
     for (size_t i = 0; i < task->environment_count; i++) {
         const struct env_entry *entry = &task->environment[i];
 
-        if (strcmp(template_source(entry->value), "***") == 0)
+        if (strcmp(template_source(entry->value), MASKED) == 0)
             return err_set(err, ERR_USAGE,
                            "the value of '%s' in env is '***', which smtune "
                            "shows in place of a secret: write the value, or "
