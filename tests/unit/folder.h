@@ -33,6 +33,10 @@ static inline int remove_folder(void **state)
 }
 
 /* A file with that text in root/folder, which is made. */
+/* A test with such a folder. */
+#define FOLDER_TEST(test)                                                      \
+    cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+
 static inline void put(const char *root, const char *folder, const char *name,
                        const char *text)
 {

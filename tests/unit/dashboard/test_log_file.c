@@ -15,9 +15,6 @@
 #include "base/compiler.h"
 #include "tests/unit/folder.h"
 
-#define FOLDER_TEST(name)                                                      \
-    cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-
 /* ---- what the linker puts in place ---- */
 
 static bool fstat_fails;

@@ -12,9 +12,6 @@
 #include "base/compiler.h"
 #include "tests/unit/folder.h"
 
-#define FOLDER_TEST(name)                                                      \
-    cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-
 enum { KIB = 1 << 10, MIB = 1 << 20 };
 
 /* ---- what the linker puts in place ---- */

@@ -242,9 +242,6 @@ static void test_logins__need_a_place(void **state)
     free(file);
 }
 
-#define FOLDER_TEST(test)                                                      \
-    cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

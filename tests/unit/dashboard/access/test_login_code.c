@@ -192,9 +192,6 @@ static void test_code__needs_a_folder(void **state)
     free(folder);
 }
 
-#define FOLDER_TEST(test)                                                      \
-    cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -293,9 +293,6 @@ static void test_presence__is_named_by_port_or_socket(void **state)
     free(other);
 }
 
-#define FOLDER_TEST(test)                                                      \
-    cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -62,9 +62,6 @@ static void test_private_file__is_a_file(void **state)
     free(other);
 }
 
-#define FOLDER_TEST(test)                                                      \
-    cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -237,9 +237,6 @@ static void test_link__moves_with_its_folder(void **state)
     free(other);
 }
 
-#define FOLDER_TEST(test)                                                      \
-    cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
