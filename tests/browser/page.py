@@ -184,10 +184,11 @@ class Page:
         return self
 
     def fill(self, css, text):
-        def fill(one):
-            one.clear()
-            one.send_keys(text)
-        return self.do(fill, css)
+        """In place of what is there, as by hand. WebDriver's clear() is no input
+        for the page: a page that is drawn again meanwhile puts the old text
+        back, and the new one comes behind it."""
+        return self.do(
+            lambda one: one.send_keys(Keys.CONTROL, "a", Keys.NULL, text), css)
 
     def choose(self, css, text):
         return self.do(lambda one: Select(one).select_by_visible_text(text),
