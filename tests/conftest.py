@@ -34,6 +34,8 @@ for name in list(os.environ):
 def pytest_addoption(parser):
     parser.addoption("--sample", action="store_true", help="leave out what the "
                      "suite's sample.txt leaves to `make check-all`")
+    parser.addoption("--one-case", action="store_true",
+                     help="of each test only the first case")
 
 
 def read_sample(folder):
@@ -69,11 +71,15 @@ def choose_sample(items):
 
 
 def pytest_collection_modifyitems(config, items):
-    if not config.getoption("sample"):
-        return
-    chosen, complaints = choose_sample(items)
-    if complaints:
-        raise pytest.UsageError("\n".join(complaints))
+    chosen = items[:]
+    if config.getoption("sample"):
+        chosen, complaints = choose_sample(items)
+        if complaints:
+            raise pytest.UsageError("\n".join(complaints))
+    if config.getoption("one_case"):
+        first = {item.nodeid.split("[")[0]: item for item in reversed(chosen)}
+        chosen = [item for item in chosen
+                  if first[item.nodeid.split("[")[0]] is item]
     config.hook.pytest_deselected(
         items=[item for item in items if item not in chosen])
     items[:] = chosen

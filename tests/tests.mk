@@ -5,8 +5,12 @@
 # `make check-unit T=conf` runs one file of tests, in whichever folder it is.
 UNIT  := $(patsubst %.c,$(SANITIZED)/%,$(wildcard $(addsuffix test_*.c, \
          tests/unit/ tests/unit/*/ tests/unit/*/*/ tests/unit/*/*/*/)))
+# The emulated CUDA takes a minute and a half with sanitizers: a sample has it
+# where something of it differs from the commit that check-all passed on.
+CUDA_PASSED := $(if $(SAMPLE),$(shell files=$$(tests/differing training tests/cuda \
+         tests/unit/training 2>/dev/null) && [ -z "$$files" ] && echo yes))
 UNIT_RUN := $(if $T,$(or $(filter %/test_$T,$(UNIT)),tests/unit/test_$T), \
-         $(if $(QUICK),$(filter-out %/test_cuda_ops,$(UNIT)),$(UNIT)))
+         $(if $(CUDA_PASSED),$(filter-out %/test_cuda_ops,$(UNIT)),$(UNIT)))
 # Tests of whole programs run the ordinary build; with ON=san the sanitized one.
 ON    ?= plain
 TESTED := $(if $(filter san,$(ON)),$(SANITIZED),$(BUILD))
@@ -40,6 +44,8 @@ $(REPLAYERS): $(SANITIZED)/tests/fuzz/replay_%: $(SANITIZED)/tests/fuzz/fuzz_%.o
  $(SANITIZED)/tests/fuzz/replay.o $(SANITIZED)/libsmtune.a
 	$(link_test)
 $(UNIT): EXTRA_LIBS += -lcmocka
+# Each is compiled more often than it is run.
+$(SANITIZED)/tests/unit/%.o: private FLAGS = $(SANITIZERS) -O0
 $(FUZZERS): EXTRA_LIBS += -fsanitize=fuzzer
 
 # Gradients are checked with the trainer's arithmetic in double precision.
@@ -97,16 +103,19 @@ PYTEST = SMTUNE_BUILD=$(abspath $(TESTED)) SMTUNE_SAN=$(abspath $(SANITIZED)) \
          SMTUNE_MAKE='$(MAKEOVERRIDES)' PYTHONPYCACHEPREFIX=build/pycache \
          tests/contain $(PYTHON) -m pytest -q
 WIDE   = -n $$((2 * $$(nproc)))
-# What of a suite: T=name,... (files), MARK=marker, SAMPLE=1 (sample.txt).
+# What of a suite: T=name,... (files), MARK=marker, SAMPLE=1 (sample.txt), ONE=1
+# (the first case of each test).
 CHOICE = $(if $(MARK),-m $(MARK)) $(if $(SAMPLE),--sample) \
+         $(if $(ONE),--one-case) \
          $(if $T,$(patsubst %,tests/$1/test_%.py,$(subst $(comma), ,$T)),tests/$1)
 
 # All that tests run, built first so that suites can run side by side.
-TEST_PROGS = $(PROGS:%=$(TESTED)/%) $(PLUGINS:%=$(TESTED)/%) $(EMULATION) \
+TEST_PROGS = $(PROGS:%=$(TESTED)/%) $(PLUGINS:%=$(TESTED)/%) \
+         $(if $(filter sanSAMPLE,$(ON)$(if $(MARK)$(SAMPLE),SAMPLE)),,$(EMULATION)) \
          $(E2E_PROGS) $(TESTED)/regret $(TESTED)/cluster $(BENCH)
 check-build: ## build what tests run (ON=san)
 check-build: all $(TEST_PROGS) $(if $(filter san,$(ON)), \
- $(UNIT) $(FAULT_PROGS_SANITIZED) $(REPLAYERS),$(FAULT_PROGS) $(BUILD)/sim)
+ $(UNIT_RUN) $(FAULT_PROGS_SANITIZED) $(REPLAYERS),$(FAULT_PROGS) $(BUILD)/sim)
 
 # `make check-slurm DEBIAN=trixie`, or sid: in that release of Debian, with its
 # Slurm and libraries (tests/debian). All that is built there for whole programs
@@ -119,10 +128,10 @@ check-unit check-e2e check-slurm:
 	 PYTHON=/usr/bin/python3 BUILD=build/$(DEBIAN) SANITIZED=build/$(DEBIAN)/san \
 	 CUDA=no MPI=no WERROR= CFLAGS=-O0 $@
 else
-check-unit: ## unit tests with sanitizers (T=name: one)
+check-unit: ## unit tests with sanitizers (T=name: one; SAMPLE=1: fewer cases)
 check-unit: $(BUILD)/probe/shown $(UNIT_RUN) $(PROGS:%=$(SANITIZED)/%) \
  $(PLUGINS:%=$(SANITIZED)/%)
-	@tests/contain tests/unit/run $(UNIT_RUN)
+	@$(if $(SAMPLE),UNIT_SAMPLE=1) tests/contain tests/unit/run $(UNIT_RUN)
 
 check-e2e: all $(TEST_PROGS) ## tests of whole programs (T=name: one; ON=san: with sanitizers)
 	@$(PYTEST) $(WIDE) --dist loadgroup $(RERUN) $(call CHOICE,e2e)

@@ -10,8 +10,6 @@ import subprocess
 
 import pytest
 
-pytestmark = pytest.mark.sanitized
-
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden" / "help"
 
 
@@ -61,6 +59,7 @@ def test_every_example_is_accepted(smtune):
     assert seen >= len(commands(smtune))
 
 
+@pytest.mark.sanitized
 def test_help_is_as_recorded(smtune):
     """UPDATE=1 records it anew."""
     if os.environ.get("UPDATE"):
@@ -75,6 +74,7 @@ def test_help_is_as_recorded(smtune):
     assert shown == recorded
 
 
+@pytest.mark.sanitized
 def test_the_manual_page_is_sound(smtune, tmp_path, root):
     page = (root / "man" / "smtune.1.in").read_text()
     page = page.replace("@COMMANDS@\n", smtune.ok("help", "--man"))
@@ -87,6 +87,7 @@ def test_the_manual_page_is_sound(smtune, tmp_path, root):
         assert f'.SS "smtune {name}"' in page
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("words, text", [
     (["hlep"], "unknown command 'hlep' (did you mean 'help'?)"),
     (["list"], "unknown command 'list' (did you mean 'ls'?)"),
@@ -126,6 +127,7 @@ def test_a_wrong_command_line_names_the_right_one(smtune, words, text):
     assert result.stdout == ""
 
 
+@pytest.mark.sanitized
 def test_no_command_is_a_mistake_that_helps(smtune):
     result = smtune()
     assert result.returncode == 2
@@ -133,6 +135,7 @@ def test_no_command_is_a_mistake_that_helps(smtune):
     assert result.stderr == smtune.ok("--help") == smtune.ok("help")
 
 
+@pytest.mark.sanitized
 def test_options_may_stand_before_the_command(smtune):
     assert smtune.json("version") == json.loads(
         smtune.ok("-o", "json", "version"))
@@ -140,6 +143,7 @@ def test_options_may_stand_before_the_command(smtune):
     assert smtune.ok("wait", "--version") == smtune.ok("version")
 
 
+@pytest.mark.sanitized
 def test_the_environment_sets_the_format(smtune):
     env = {"SMTUNE_OUTPUT": "json"}
     assert json.loads(smtune.ok("version", env=env))["version"]
@@ -149,6 +153,7 @@ def test_the_environment_sets_the_format(smtune):
     assert "SMTUNE_OUTPUT: unknown value 'xml': expected table" in result.stderr
 
 
+@pytest.mark.sanitized
 def test_errors_are_json_where_results_are(smtune):
     for words in (["wait", "x", "-o", "json"], ["-o", "jsonl", "wait", "x"]):
         result = smtune(*words)
@@ -158,6 +163,7 @@ def test_errors_are_json_where_results_are(smtune):
         assert ".smtune" in error["error"]
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("words, env, colour", [
     ([], {}, True),
     ([], {"NO_COLOR": "1"}, False),
@@ -171,6 +177,7 @@ def test_colour_on_a_terminal(smtune, words, env, colour):
     assert ("\x1b[" in shown) == colour
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("words, env, colour", [
     ([], {}, False),
     ([], {"CLICOLOR_FORCE": "1"}, True),
@@ -183,6 +190,7 @@ def test_colour_in_a_pipe(smtune, words, env, colour):
     assert ("\x1b[" in smtune.ok("doctor", *words, env=env)) == colour
 
 
+@pytest.mark.sanitized
 def test_doctor_says_what_is_wrong(smtune, build, tmp_path):
     rows = {row["check"]: row for row in smtune.json("doctor")}
     assert rows["shim"]["state"] == "ok"
@@ -199,6 +207,7 @@ def test_doctor_says_what_is_wrong(smtune, build, tmp_path):
                      re.MULTILINE)
 
 
+@pytest.mark.sanitized
 def test_doctor_finds_a_damaged_store(smtune):
     smtune.store.mkdir()
     (smtune.store / "smtune.db").write_bytes(b"not a database" * 1000)
@@ -215,6 +224,7 @@ def run_with_stdout(smtune, build, stdout, *words):
                           env=smtune.environment(), cwd=smtune.directory)
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("words", [
     ["help", "--man"], ["doctor", "-o", "csv"], ["doctor"],
     ["completion", "zsh"]])
@@ -227,6 +237,7 @@ def test_a_reader_that_left_is_no_error(smtune, build, words):
     assert result.returncode == 141
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("words", [
     ["help", "--man"], ["doctor", "-o", "csv"], ["version"]])
 def test_a_full_disk_is_an_error(smtune, build, words):
@@ -237,6 +248,7 @@ def test_a_full_disk_is_an_error(smtune, build, words):
                         "(: No space left on device)?\n", result.stderr)
 
 
+@pytest.mark.sanitized
 def test_closed_descriptors_are_no_danger(smtune, build):
     result = subprocess.run(
         ["bash", "-c", f"exec '{build}/smtune' doctor <&- >&- 2>&-"],
@@ -267,6 +279,7 @@ def complete(smtune, tmp_path, line):
     return shown.stdout.split()
 
 
+@pytest.mark.sanitized
 def test_bash_completes(smtune, tmp_path):
     names = commands(smtune)
     assert complete(smtune, tmp_path, "smtune ") == names
@@ -287,6 +300,7 @@ def test_bash_completes(smtune, tmp_path):
     assert complete(smtune, tmp_path, "smtune --store fol") == ["folder"]
 
 
+@pytest.mark.sanitized
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts_parse(smtune, tmp_path, shell):
     if not shutil.which(shell):

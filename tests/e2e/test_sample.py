@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What `make check` leaves out of a suite (sample.txt, tests/conftest.py)."""
+"""What `make check` leaves out of a suite (sample.txt and
+--one-case, tests/conftest.py)."""
 
 import os
 import subprocess
@@ -62,6 +63,14 @@ def test_the_listed_cases_run(collect):
 
 def test_no_case_runs_of_a_test_without_patterns(collect):
     assert collect("test_it.py::test_many\n", "--sample")[0] == ["test_one"]
+
+
+def test_of_each_test_one_case(collect):
+    assert collect(None, "--one-case")[0] == ["test_many[job-by force]",
+                                              "test_one"]
+    sample = "test_it.py::test_many array-*\n"
+    assert collect(sample, "--sample", "--one-case")[0] == [
+        "test_many[array-by force]", "test_one"]
 
 
 @pytest.mark.parametrize("sample", [

@@ -31,7 +31,6 @@ def train(smtune, few, programs, tmp_path):  # noqa: F811
     return run
 
 
-@pytest.mark.sanitized
 @pytest.mark.parametrize("words,launches", [
     # Each kind of batch is plain once: 6 of 16 images and 3 of 8.
     ((), 5 + 2),

@@ -58,7 +58,6 @@ def calls_of(log, rank):
             if line.startswith(f"{rank} ")]
 
 
-@pytest.mark.sanitized
 @pytest.mark.parametrize("ranks,words", [
     (2, ("--bucket-mb", "0.02", "--clip-norm", "0.5")),
     (3, ("--accumulate", 2)),

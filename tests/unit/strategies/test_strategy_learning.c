@@ -14,6 +14,7 @@
 #include "strategies/history/history.h"
 #include "strategies/strategy.h"
 #include "tests/unit/env.h"
+#include "tests/unit/sample.h"
 #include "tests/unit/strategies/spaces.h"
 
 /*
@@ -21,7 +22,7 @@
  * whatever order, and also when it is taken up from the record.
  */
 
-enum { TRIALS = 48, PARALLEL = 5, VALUES_MAX = 64 };
+enum { TRIALS = 48, PARALLEL = 5, VALUES_MAX = 64, PATTERNS = 8 };
 
 static const char *const methods[] = {"auto", "random", "sobol", "bayesian",
                                       "tpe",  "cmaes",  "nsga2"};
@@ -42,12 +43,13 @@ static size_t trials_of(const char *method)
     return TRIALS;
 }
 
+/* Of a sample, one pattern a space. */
 static int pattern_step_of(const char *method)
 {
     for (size_t i = 0; i < ARRAY_LEN(slow_methods); i++)
-        if (strcmp(slow_methods[i].method, method) == 0)
+        if (strcmp(slow_methods[i].method, method) == 0 && !is_sample())
             return slow_methods[i].pattern_step;
-    return 1;
+    return is_sample() ? PATTERNS : 1;
 }
 
 static struct strategy *make(const char *method, struct space *space,
@@ -133,8 +135,6 @@ static struct trial_result hostile(int pattern, uint64_t trial, double *values)
     return result;
 }
 
-enum { PATTERNS = 8 };
-
 static void survive(const char *method, const struct spec *spec, int pattern,
                     size_t objectives)
 {
@@ -173,7 +173,8 @@ static void test_learning__survives_it_with_two_objectives(void **state)
 {
     (void)state;
     for (size_t m = 0; m < ARRAY_LEN(methods); m++)
-        for (int pattern = 0; pattern < PATTERNS; pattern++) {
+        for (int pattern = 0; pattern < PATTERNS;
+             pattern += is_sample() ? PATTERNS / 2 : 1) {
             survive(methods[m], &specs[1], pattern, 2);
             survive(methods[m], &specs[2], pattern, 2);
         }
@@ -266,6 +267,7 @@ static void goes_on_the_same(const char *method, const struct spec *spec,
                              bool retells)
 {
     static const size_t cuts[] = {1, 6, 19, 40};
+    size_t step = is_sample() ? 2 : 1;
     size_t trials = trials_of(method);
     struct space *space = spec_build(spec, env);
     struct strategy *strategy = make(method, space, 1);
@@ -275,7 +277,8 @@ static void goes_on_the_same(const char *method, const struct spec *spec,
     whole->retells = retells;
     run_on(strategy, space, whole, trials);
     strategy_destroy(strategy);
-    for (size_t c = 0; c < ARRAY_LEN(cuts) && cuts[c] < trials; c++) {
+    for (size_t c = step - 1; c < ARRAY_LEN(cuts) && cuts[c] < trials;
+         c += step) {
         strategy = make(method, space, 1);
         take_up(strategy, again, whole, cuts[c]);
         run_on(strategy, space, again, trials);

@@ -16,6 +16,7 @@
 #include "orchestrator/spec/experiment/experiment_impl.h"
 #include "orchestrator/spec/spec.h"
 #include "orchestrator/spec/workflow/workflow.h"
+#include "tests/unit/sample.h"
 
 static const char *const values[] = {
     "~",
@@ -109,8 +110,9 @@ static bool read_one(const struct file *file, const char *assignment)
     return rc == 0;
 }
 
-/* As the item of the key, which lies between the two texts. A key that is free
- * is the first letter of that of its map. */
+/* As the item of the key, which lies between the two texts; of a sample a
+ * fourth of the values, of another key mostly others. A key that is free is the
+ * first letter of that of its map. */
 static void read_key(const struct file *file, const struct schema_key *key,
                      const char *before, const char *after);
 
@@ -134,6 +136,7 @@ static void read_key(const struct file *file, const struct schema_key *key,
                      const char *before, const char *after)
 {
     const struct schema_key *element = key->element;
+    size_t step = is_sample() ? 4 : 1;
     bool is_path = strchr(before, '=') == NULL;
     char *inner = mem_printf(is_path ? "%s." : "%s", before);
     char *free_key =
@@ -142,7 +145,8 @@ static void read_key(const struct file *file, const struct schema_key *key,
     char *item_end = mem_printf("]%s", after);
     char *map_end = mem_printf(is_path ? "%s" : "}%s", after);
 
-    for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+    for (size_t i = is_sample() ? strlen(before) % step : 0;
+         i < ARRAY_LEN(values); i += step) {
         char *assignment = mem_printf(is_path ? "%s=%s%s" : "%s%s%s", before,
                                       values[i], after);
 
