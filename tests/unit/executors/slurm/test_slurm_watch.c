@@ -3,9 +3,18 @@
 
 enum { MANY = 10000, WATCH_MS = 6000, REQUESTS_MAX = 32 };
 
+/* However slow the machine is, neither attempt is silent. */
+static bool beat_in_both(struct bench *bench)
+{
+    beat_in(bench, 1);
+    beat_in(bench, 2);
+    return true;
+}
+
 static void test_slurm_watch__a_mute_controller_says_nothing(void **state)
 {
     struct bench bench;
+    int64_t end_ms;
     int asked;
 
     (void)state;
@@ -15,9 +24,12 @@ static void test_slurm_watch__a_mute_controller_says_nothing(void **state)
     BENCH_RUN_UNTIL(&bench, bench.queue_count == 2);
     cluster.list_answer = SLURM_SILENT;
     cluster.jobs[0].is_hidden = true;
-    BENCH_RUN_UNTIL(&bench, strstr(bench.note, "does not answer") != NULL);
+    BENCH_RUN_UNTIL(&bench, beat_in_both(&bench) &&
+                                strstr(bench.note, "does not answer") != NULL);
     asked = cluster.lists;
-    pass(&bench, 20 * POLL_MS, 0);
+    end_ms = clock_monotonic_ms() + 20 * (int64_t)POLL_MS;
+    BENCH_RUN_UNTIL(&bench,
+                    beat_in_both(&bench) && clock_monotonic_ms() >= end_ms);
     assert_true(cluster.lists - asked <= 6); /* less and less often */
     assert_int_equal(bench.end_count, 0);
     exit_in(&bench, 2, CAUSE_OK); /* files go on telling */
