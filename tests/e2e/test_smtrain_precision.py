@@ -25,7 +25,6 @@ def loss_of(result):
     return float(re.search("train_loss=(\\S+)", line)[1])
 
 
-@pytest.mark.sanitized
 def test_it_learns_as_fp32_does(train):
     losses = {each: loss_of(train(precision=each)) for each in ("bf16", "fp32")}
     assert losses["bf16"] != losses["fp32"]

@@ -507,6 +507,7 @@ def test_page_that_passed_is_not_built_again(tree):
     (web / "package-lock.json").write_text("{}\n")
     shutil.copy(HERE.parents[1] / "dashboard/web/install", web)
     shutil.copytree(HERE, tree / "tests/lint")
+    shutil.copy(HERE.parent / "differing", tree / "tests")
     commit = commit_all(tree)
 
     def is_built(**variables):

@@ -239,21 +239,9 @@ static void end_flight(struct pilot *pilot, struct slurm_flight *flight,
     slurm_flight_ended(pilot->pilots->slurm, flight, end);
 }
 
-bool pilot_awaits_reason(struct pilot *pilot, const struct slurm_flight *flight,
-                         const struct attempt_exit *end)
-{
-    if (pilot->phase == PILOT_OVER || !slurm_is_unasked(flight, end))
-        return false;
-    if (pilot->signalled_ms == 0) {
-        pilot->signalled_ms = clock_monotonic_ms();
-        slurm_look_now(pilot->pilots->slurm);
-    }
-    return true;
-}
-
 /* Why the allocation was stopped: by Slurm, or by somebody, and then what ran
  * there is over. */
-static void explain(const struct pilot *pilot, struct attempt_exit *end)
+static void take_reason(const struct pilot *pilot, struct attempt_exit *end)
 {
     end->is_outside = pilot->end.cause == CAUSE_CANCELLED;
     end->is_displaced = !end->is_outside;
@@ -261,6 +249,22 @@ static void explain(const struct pilot *pilot, struct attempt_exit *end)
         snprintf(end->text, sizeof(end->text), "%s", pilot->end.text);
     else
         end->cause = CAUSE_PREEMPTED;
+}
+
+bool pilot_explain(struct pilot *pilot, const struct slurm_flight *flight,
+                   struct attempt_exit *end)
+{
+    if (!slurm_is_unasked(flight, end))
+        return true;
+    if (pilot->phase == PILOT_OVER) {
+        take_reason(pilot, end);
+        return true;
+    }
+    if (pilot->signalled_ms == 0) {
+        pilot->signalled_ms = clock_monotonic_ms();
+        slurm_look_now(pilot->pilots->slurm);
+    }
+    return false;
 }
 
 /* Or will, when its reason is known. */
@@ -271,11 +275,8 @@ static bool took_its_exit(struct pilot *pilot, struct slurm_flight *flight)
 
     if (exit_read(spec->directory, spec->attempt, &end) != 1)
         return false;
-    if (pilot_awaits_reason(pilot, flight, &end))
-        return true;
-    if (slurm_is_unasked(flight, &end))
-        explain(pilot, &end);
-    end_flight(pilot, flight, &end);
+    if (pilot_explain(pilot, flight, &end))
+        end_flight(pilot, flight, &end);
     return true;
 }
 

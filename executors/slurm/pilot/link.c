@@ -260,7 +260,7 @@ static int on_ended(struct pilot *pilot, const struct agent_message *message)
     flight = find(pilot, end.attempt);
     if (flight == NULL)
         return 0;
-    if (pilot_awaits_reason(pilot, flight, &end))
+    if (!pilot_explain(pilot, flight, &end))
         return 0;
     if (flight->has_started)
         pilots->mean_ms +=

@@ -217,10 +217,11 @@ bool pilots_leave(struct pilots *pilots);
  * as nobody has seen the end of what ran there. */
 void pilot_lose(struct pilot *pilot, enum attempt_cause cause, bool is_fenced,
                 const char *text);
-/* Whether an end waits for what Slurm says of the pilot's job: a signal that no
- * engine sent is behind it. pilot_lose() gives it its cause. */
-bool pilot_awaits_reason(struct pilot *pilot, const struct slurm_flight *flight,
-                         const struct attempt_exit *end);
+/* Whether the end is all that is to be known: one by a signal that no engine
+ * sent waits for what Slurm says of the pilot's job, and then takes its reason
+ * from that. */
+bool pilot_explain(struct pilot *pilot, const struct slurm_flight *flight,
+                   struct attempt_exit *end);
 /* Its job is to end, or never to begin. */
 void pilot_withdraw(struct pilot *pilot);
 /* Why it waits, for those who wait for it; "": it waits no more. */

@@ -128,6 +128,31 @@ static void test_slurm_pilot__a_preempted_one_displaces_it(void **state)
     check_signalled(*state, "PREEMPTED", CAUSE_PREEMPTED);
 }
 
+/* Slurm's word comes first, and the agent's last message after it. */
+static void test_slurm_pilot__its_last_words_are_of_a_cancelled_one(
+    void **state)
+{
+    const struct attempt_exit said = {
+        .attempt = 1, .cause = CAUSE_CANCELLED, .signal = 15};
+    struct drill *drill = *state;
+    const struct attempt_exit *end;
+    int fd;
+
+    begin(drill);
+    fd = claim(drill, 1);
+    say_started(drill, 1);
+    WAIT_FOR(drill, drill->pilots->first->flights.first->has_started);
+    list(drill, drill->slurm.submits[0].name, 17, "CANCELLED");
+    agent_put(spool_out(&drill->out), AGENT_ENDED, &said, sizeof(said));
+    assert_int_equal(spool_write(&drill->out, NULL), 0);
+    WAIT_FOR(drill, fake_end(&drill->slurm, 1) != NULL);
+    end = fake_end(&drill->slurm, 1);
+    assert_int_equal(end->cause, CAUSE_CANCELLED);
+    assert_int_equal(end->signal, 15);
+    assert_true(end->is_outside);
+    close(fd);
+}
+
 static void test_slurm_pilot__one_cancelled_in_the_queue_is_not_replaced(
     void **state)
 {
@@ -170,6 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         DRILL(test_slurm_pilot__a_cancelled_one_ends_what_ran_in_it),
         DRILL(test_slurm_pilot__a_preempted_one_displaces_it),
+        DRILL(test_slurm_pilot__its_last_words_are_of_a_cancelled_one),
         DRILL(test_slurm_pilot__one_cancelled_in_the_queue_is_not_replaced),
         DRILL(test_slurm_pilot__a_dead_nodes_attempts_end_by_their_files),
         DRILL(test_slurm_pilot__silence_is_found_before_slurm_says_so),

@@ -323,14 +323,15 @@ static void test_workflow__says_where_steps_run(void **state)
 static void test_workflow__has_a_bound(void **state)
 {
     enum { BOUND = 500000 };
-    struct diags *diags = diags_create("w.yaml");
     struct experiment_source source = {.path = "w.yaml"};
     struct buf text = BUF_INIT;
     struct err err = {0};
+    struct diags *diags;
 
     (void)state;
     if (is_sample())
         skip(); /* 10 s of a processor */
+    diags = diags_create("w.yaml");
     buf_add_string(&text, "version: 1\nsteps:\n");
     for (int i = 0; i < BOUND + 2; i++)
         buf_printf(&text, " a%d: {command: x}\n", i);
