@@ -102,7 +102,8 @@ PYTEST = SMTUNE_BUILD=$(abspath $(TESTED)) SMTUNE_SAN=$(abspath $(SANITIZED)) \
          SMTUNE_SHIPPED=$(abspath $(BUILD)) \
          SMTUNE_MAKE='$(MAKEOVERRIDES)' PYTHONPYCACHEPREFIX=build/pycache \
          tests/contain $(PYTHON) -m pytest -q
-WIDE   = -n $$((2 * $$(nproc)))
+# Tests wait for programs as much as they compute.
+WIDE   = -n $$((3 * $$(nproc)))
 # What of a suite: T=name,... (files), MARK=marker, SAMPLE=1 (sample.txt), ONE=1
 # (the first case of each test).
 CHOICE = $(if $(MARK),-m $(MARK)) $(if $(SAMPLE),--sample) \
