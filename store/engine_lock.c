@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/run/engine_lock.h"
+#include "store/engine_lock.h"
 
 #include <errno.h>
 #include <fcntl.h>

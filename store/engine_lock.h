@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_RUN_ENGINE_LOCK_H
-#define SMTUNE_ORCHESTRATOR_RUN_ENGINE_LOCK_H
+#ifndef SMTUNE_STORE_ENGINE_LOCK_H
+#define SMTUNE_STORE_ENGINE_LOCK_H
 
 #include <stdint.h>
 
