@@ -21,8 +21,6 @@
 #include "store/repair/backup_mask.h"
 #include "store/store_impl.h"
 
-enum { LOCK_WAIT_MS = 10000 };
-
 static int fail(sqlite3 *db, const char *path, struct err *err)
 {
     if (sqlite3_errcode(db) == SQLITE_FULL)

@@ -30,7 +30,6 @@
 #include "store/store_impl.h"
 
 enum {
-    LOCK_WAIT_MS = 10000,
     PAGE_BYTES = 4096,
     LONGEST_STEP_LOG2 = 40,
     MAX_GAPS = 1 << 20,
