@@ -23,6 +23,10 @@ int engine_lock_take_any(const char *run_directory, struct err *err);
  * nobody does or the file is not there, -1 when that cannot be told. */
 int engine_lock_probe(const char *run_directory, int64_t *pid, struct err *err);
 
+/* 0 where no run of a store has an engine, by the folders of its runs. -1:
+ * ERR_BUSY names one that has, with its pid. */
+int engine_lock_check_none(const char *store_directory, struct err *err);
+
 /*
  * In a store that a group shares, a run belongs to the user who owns its
  * directory: the processes are that user's, and what they execute is in a

@@ -167,7 +167,7 @@ static int set_up_reader(struct store *store, int64_t *version, struct err *err)
         return -1;
     if (*version == 0)
         return err_set(err, ERR_NOT_FOUND, "the store '%s' is empty",
-                       store->directory);
+                       store->path);
     return 0;
 }
 
@@ -327,17 +327,26 @@ static void report_missing(const struct store *store, const char *directory,
     free(above);
 }
 
-struct store *store_open_by(const struct migrations *migrations,
-                            const char *directory, enum store_mode mode,
-                            struct err *err)
+/* name: of the database in the directory, or its absolute path. */
+static struct store *create(const struct migrations *migrations,
+                            const char *directory, const char *name)
 {
     struct store *store = mem_zero(sizeof(*store));
-    int64_t version = (int64_t)migrations->step_count;
 
     store->migrations = migrations;
     store->lock_fd = -1;
     store->directory = fs_absolute(directory);
-    store->path = fs_join(store->directory, "smtune.db");
+    store->path = fs_join(store->directory, name);
+    return store;
+}
+
+struct store *store_open_by(const struct migrations *migrations,
+                            const char *directory, enum store_mode mode,
+                            struct err *err)
+{
+    struct store *store = create(migrations, directory, "smtune.db");
+    int64_t version = (int64_t)migrations->step_count;
+
     if (store_check_member(store->directory, err) < 0)
         goto fail;
     if (mode == STORE_CREATE && fs_make_directories(store->directory, err) < 0)
@@ -366,6 +375,20 @@ struct store *store_open(const char *directory, enum store_mode mode,
                          struct err *err)
 {
     return store_open_by(&store_migrations, directory, mode, err);
+}
+
+struct store *store_open_copy(const char *directory, const char *path,
+                              struct err *err)
+{
+    char *absolute = fs_absolute(path);
+    struct store *store = create(&store_migrations, directory, absolute);
+    int64_t version;
+
+    free(absolute);
+    if (open_reader(store, &version, err) == 0)
+        return store;
+    store_close(store);
+    return NULL;
 }
 
 void store_close(struct store *store)
