@@ -34,6 +34,7 @@
 #include "store/lock.h"
 #include "store/schema/migrate.h"
 #include "store/sharing.h"
+#include "store/upgrade.h"
 
 enum {
     BUSY_TIMEOUT_MS = 5000,
@@ -61,21 +62,11 @@ static int check_file(struct store *store, int64_t *version, struct err *err)
                             &mark.version, err) < 0)
         return -1;
     *version = mark.version;
-    return migrations_check(store->migrations, &mark, store->path, err);
-}
-
-static int migrate(struct store *store, int64_t version, struct err *err)
-{
-    int result = store_execute(store, "BEGIN IMMEDIATE", err);
-
-    if (result == 0 &&
-        migrations_run(store->migrations, store->db, version) != SQLITE_OK)
-        result = store_fail(store, err);
-    if (result == 0)
-        result = store_execute(store, "COMMIT", err);
-    if (result < 0 && !sqlite3_get_autocommit(store->db))
-        store_execute(store, "ROLLBACK", NULL);
-    return result;
+    if (migrations_check(&mark, store->path, err) < 0)
+        return -1;
+    return mark.version >= 0 && mark.version <= newest_version(store)
+               ? 0
+               : upgrade_refuse(store, mark.version, err);
 }
 
 /* In the file's header: it is written through a log. A new one has none. */
@@ -154,7 +145,9 @@ static int set_up_writer(struct store *store, struct err *err)
                       "PRAGMA journal_size_limit = 16777216",
                       err) < 0)
         return -1;
-    return version == newest_version(store) ? 0 : migrate(store, version, err);
+    return version == newest_version(store)
+               ? 0
+               : upgrade_store(store, version, err);
 }
 
 static int set_up_reader(struct store *store, int64_t *version, struct err *err)
@@ -280,9 +273,8 @@ static int bring_up_to_date(const struct migrations *migrations,
         store_open_by(migrations, directory, STORE_WRITE, err);
 
     store_close(writer);
-    return writer != NULL
-               ? 0
-               : err_prefix(err, "it was written by an older smtune");
+    return writer != NULL ? 0
+                          : err_prefix(err, "the store is of an older smtune");
 }
 
 /* A store of the same name in a folder above, where a project's may be, by an

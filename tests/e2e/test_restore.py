@@ -3,6 +3,7 @@
 run has an engine. test_backup.py has restores of a backup in a new folder."""
 
 import contextlib
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -63,6 +64,32 @@ def test_the_previous_database_is_kept(smtune, experiment, kept):
     assert names(smtune) == ["exp", "later"]
     assert smtune.json("tag", "later")[0]["tags"] == ["logged"]
     assert smtune.ok("replay", "exp").startswith("run 'exp': all 2 ")
+
+
+def test_an_upgrade_is_undone(smtune, kept):
+    """A newer smtune upgraded the store, and kept a copy. The copies of a run
+    of today stand for both."""
+    copy = smtune.store / "smtune.db.version-1-20260101T000000Z"
+    shutil.copy(smtune.directory / "copy.db", copy)
+    with sqlite3.connect(kept) as database:
+        database.execute("CREATE VIEW schema_release AS SELECT '7.0' AS smtune")
+        database.execute("PRAGMA user_version = 2")
+    database.close()
+    result = smtune("ls")
+    assert result.returncode == 1
+    assert "written by a newer smtune (its tables have version 2," in result.stderr
+    way = f"use smtune 7.0 or a later one, or go back to the copy from before its " \
+          f"upgrade: smtune restore {copy}\n"
+    assert result.stderr.endswith(way)
+    # A newer one is no copy to go back to.
+    other = smtune("restore", kept)
+    assert other.returncode == 1
+    assert other.stderr.endswith(way)
+    smtune.ok("restore", copy)
+    assert names(smtune) == ["exp"]
+    with sqlite3.connect(before(smtune)) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (2,)
+    database.close()
 
 
 def test_a_damaged_store_goes_back(smtune, kept):
