@@ -120,6 +120,15 @@ $(BUILD)/flags $(SANITIZED)/flags: FORCE
 	@f='$(subst ','\'',$(CC) $(BASE_FLAGS) $(FLAGS))'; \
 	 echo "$$f" | cmp -s - $@ || echo "$$f" >$@
 
+# Written again only where the date is another one.
+%/cli/source_date.c: FORCE
+	@mkdir -p $(@D)
+	@printf '#include "cli/source_date.h"\nconst int64_t source_date_s = %s;\n' \
+	 "$$(packaging/source-date)" >$@.tmp
+	@if cmp -s $@.tmp $@; then rm $@.tmp; else mv $@.tmp $@; fi
+%/cli/source_date.o: %/cli/source_date.c %/flags
+	$(compile)
+
 # The schema's SQL becomes a part of the program.
 $(BUILD)/$(SCHEMA).o $(SANITIZED)/$(SCHEMA).o: $(wildcard $(SCHEMA)*.sql)
 
@@ -134,7 +143,8 @@ $(call show,LD)
 @mkdir -p $(@D)
 $(quiet)$(CC) $(FLAGS) $(NO_PIE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(EXTRA_LIBS)
 endef
-$(BUILD)/smtune $(SANITIZED)/smtune: %/smtune: %/cli/main.o %/libsmtune.a
+$(BUILD)/smtune $(SANITIZED)/smtune: %/smtune: %/cli/main.o \
+ %/cli/source_date.o %/libsmtune.a
 	$(link)
 $(BUILD)/smtune-shim $(SANITIZED)/smtune-shim: %/smtune-shim: %/$(SHIM).o %/libsmtune.a
 	$(link)

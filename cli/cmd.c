@@ -48,6 +48,7 @@
     GROUP("Take care of the record")                                           \
     CMD(fsck)                                                                  \
     CMD(backup)                                                                \
+    CMD(restore)                                                               \
     GROUP("From inside a trial")                                               \
     CMD(report)                                                                \
     GROUP("For other programs")                                                \

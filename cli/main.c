@@ -15,6 +15,7 @@
 #include "cli/cmd.h"
 #include "cli/common.h"
 #include "cli/help.h"
+#include "cli/source_date.h"
 #include "cli/term/descriptors.h"
 #include "cli/term/guarded_file.h"
 #include "cli/term/term.h"
@@ -198,6 +199,7 @@ static int run_command(const struct cmd *cmd, struct common_options *common,
     }
     if (common_resolve(common, cli, err) < 0)
         goto out;
+    cli->source_date_s = source_date_s;
     if (common->help) {
         print_help(cmd, cli, stdout);
         status = 0;

@@ -15,6 +15,9 @@
 /* A descriptor of the file, made if need be; the caller's to close. -1 with an
  * error. */
 int lock_open(const char *directory, struct err *err);
+
+enum { LOCK_WAIT_MS = 10000 }; /* that of the store's own functions */
+
 /* 0 when it is ours. Waits at most wait_ms; then -1 with ERR_BUSY, which names
  * the holder. */
 int lock_take(int fd, int64_t wait_ms, struct err *err);

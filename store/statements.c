@@ -251,6 +251,13 @@ int store_bind(sqlite3_stmt *statement, const struct value *values,
     return SQLITE_OK;
 }
 
+int store_execute(struct store *store, const char *sql, struct err *err)
+{
+    if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        return store_fail(store, err);
+    return 0;
+}
+
 sqlite3_stmt *store_query(struct store *store, const char *sql,
                           const struct value *values, size_t count,
                           struct err *err)

@@ -91,6 +91,9 @@ int store_change_once(struct store *store, const char *sql,
 int store_expect_change(struct store *store, const char *what, int64_t id,
                         struct err *err);
 
+/* Executes statements without results. */
+int store_execute(struct store *store, const char *sql, struct err *err);
+
 /*
  * Compiles a statement for one use, for reading, and binds ?1 ... to
  * values[count], whose text must live as long as it. NULL on error; the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Opening, closing and the transaction.
+ * Opening and closing.
  *
  * SQLite before 3.51.3 can corrupt a WAL when two connections write and
  * checkpoint at the same time. So there is one flock beside the database, and
@@ -34,19 +34,12 @@
 #include "store/lock.h"
 #include "store/schema/migrate.h"
 #include "store/sharing.h"
+#include "store/upgrade.h"
 
 enum {
-    LOCK_WAIT_MS = 10000,
     BUSY_TIMEOUT_MS = 5000,
     READERS_TIMEOUT_MS = 30000 /* without a log they are in a writer's way */
 };
-
-static int execute(struct store *store, const char *sql, struct err *err)
-{
-    if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-        return store_fail(store, err);
-    return 0;
-}
 
 /* ---- opening ---- */
 
@@ -69,21 +62,11 @@ static int check_file(struct store *store, int64_t *version, struct err *err)
                             &mark.version, err) < 0)
         return -1;
     *version = mark.version;
-    return migrations_check(store->migrations, &mark, store->path, err);
-}
-
-static int migrate(struct store *store, int64_t version, struct err *err)
-{
-    int result = execute(store, "BEGIN IMMEDIATE", err);
-
-    if (result == 0 &&
-        migrations_run(store->migrations, store->db, version) != SQLITE_OK)
-        result = store_fail(store, err);
-    if (result == 0)
-        result = execute(store, "COMMIT", err);
-    if (result < 0 && !sqlite3_get_autocommit(store->db))
-        execute(store, "ROLLBACK", NULL);
-    return result;
+    if (migrations_check(&mark, store->path, err) < 0)
+        return -1;
+    return mark.version >= 0 && mark.version <= newest_version(store)
+               ? 0
+               : upgrade_refuse(store, mark.version, err);
 }
 
 /* In the file's header: it is written through a log. A new one has none. */
@@ -132,13 +115,13 @@ static int set_up_journal(struct store *store, struct err *err)
 {
     bool has_log;
 
-    if (execute(store,
-                store->is_without_log ? "PRAGMA journal_mode = DELETE;"
-                                        "PRAGMA synchronous = EXTRA"
-                                      : "PRAGMA synchronous = EXTRA;"
-                                        "PRAGMA journal_mode = WAL;"
-                                        "PRAGMA synchronous = FULL",
-                err) < 0 ||
+    if (store_execute(store,
+                      store->is_without_log ? "PRAGMA journal_mode = DELETE;"
+                                              "PRAGMA synchronous = EXTRA"
+                                            : "PRAGMA synchronous = EXTRA;"
+                                              "PRAGMA journal_mode = WAL;"
+                                              "PRAGMA synchronous = FULL",
+                      err) < 0 ||
         store_has_log(store, &has_log, err) < 0)
         return -1;
     if (has_log != store->is_without_log)
@@ -156,26 +139,28 @@ static int set_up_writer(struct store *store, struct err *err)
 
     if (check_file(store, &version, err) < 0 ||
         set_up_journal(store, err) < 0 ||
-        execute(store,
-                "PRAGMA cache_size = -8000;"
-                "PRAGMA foreign_keys = ON;"
-                "PRAGMA journal_size_limit = 16777216",
-                err) < 0)
+        store_execute(store,
+                      "PRAGMA cache_size = -8000;"
+                      "PRAGMA foreign_keys = ON;"
+                      "PRAGMA journal_size_limit = 16777216",
+                      err) < 0)
         return -1;
-    return version == newest_version(store) ? 0 : migrate(store, version, err);
+    return version == newest_version(store)
+               ? 0
+               : upgrade_store(store, version, err);
 }
 
 static int set_up_reader(struct store *store, int64_t *version, struct err *err)
 {
-    if (execute(store,
-                "PRAGMA query_only = ON;"
-                "PRAGMA wal_autocheckpoint = 0",
-                err) < 0 ||
+    if (store_execute(store,
+                      "PRAGMA query_only = ON;"
+                      "PRAGMA wal_autocheckpoint = 0",
+                      err) < 0 ||
         check_file(store, version, err) < 0)
         return -1;
     if (*version == 0)
         return err_set(err, ERR_NOT_FOUND, "the store '%s' is empty",
-                       store->directory);
+                       store->path);
     return 0;
 }
 
@@ -192,11 +177,11 @@ static int open_database(struct store *store, const char *name, int flags,
                                                           : BUSY_TIMEOUT_MS);
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    return execute(store,
-                   "PRAGMA trusted_schema = OFF;"
-                   "PRAGMA cell_size_check = ON;"
-                   "PRAGMA mmap_size = 0",
-                   err);
+    return store_execute(store,
+                         "PRAGMA trusted_schema = OFF;"
+                         "PRAGMA cell_size_check = ON;"
+                         "PRAGMA mmap_size = 0",
+                         err);
 }
 
 static int open_writer(struct store *store, enum store_mode mode,
@@ -288,9 +273,8 @@ static int bring_up_to_date(const struct migrations *migrations,
         store_open_by(migrations, directory, STORE_WRITE, err);
 
     store_close(writer);
-    return writer != NULL
-               ? 0
-               : err_prefix(err, "it was written by an older smtune");
+    return writer != NULL ? 0
+                          : err_prefix(err, "the store is of an older smtune");
 }
 
 /* A store of the same name in a folder above, where a project's may be, by an
@@ -335,17 +319,26 @@ static void report_missing(const struct store *store, const char *directory,
     free(above);
 }
 
-struct store *store_open_by(const struct migrations *migrations,
-                            const char *directory, enum store_mode mode,
-                            struct err *err)
+/* name: of the database in the directory, or its absolute path. */
+static struct store *create(const struct migrations *migrations,
+                            const char *directory, const char *name)
 {
     struct store *store = mem_zero(sizeof(*store));
-    int64_t version = (int64_t)migrations->step_count;
 
     store->migrations = migrations;
     store->lock_fd = -1;
     store->directory = fs_absolute(directory);
-    store->path = fs_join(store->directory, "smtune.db");
+    store->path = fs_join(store->directory, name);
+    return store;
+}
+
+struct store *store_open_by(const struct migrations *migrations,
+                            const char *directory, enum store_mode mode,
+                            struct err *err)
+{
+    struct store *store = create(migrations, directory, "smtune.db");
+    int64_t version = (int64_t)migrations->step_count;
+
     if (store_check_member(store->directory, err) < 0)
         goto fail;
     if (mode == STORE_CREATE && fs_make_directories(store->directory, err) < 0)
@@ -374,6 +367,20 @@ struct store *store_open(const char *directory, enum store_mode mode,
                          struct err *err)
 {
     return store_open_by(&store_migrations, directory, mode, err);
+}
+
+struct store *store_open_copy(const char *directory, const char *path,
+                              struct err *err)
+{
+    char *absolute = fs_absolute(path);
+    struct store *store = create(&store_migrations, directory, absolute);
+    int64_t version;
+
+    free(absolute);
+    if (open_reader(store, &version, err) == 0)
+        return store;
+    store_close(store);
+    return NULL;
 }
 
 void store_close(struct store *store)
@@ -426,72 +433,4 @@ const char *store_directory(const struct store *store)
 char *store_run_directory(const struct store *store, const char *run_name)
 {
     return mem_printf("%s/runs/%s", store->directory, run_name);
-}
-
-/* ---- transactions ---- */
-
-int store_begin(struct store *store, struct err *err)
-{
-    if (store->in_transaction)
-        return 0;
-    if (store->lock_fd < 0)
-        return err_set(err, ERR_FAILED, "store '%s' is open for reading only",
-                       store->directory);
-    if (lock_take(store->lock_fd, LOCK_WAIT_MS, err) < 0)
-        return err_prefix(err, "store '%s'", store->directory);
-    if (execute(store, "BEGIN IMMEDIATE", err) < 0) {
-        lock_release(store->lock_fd);
-        return -1;
-    }
-    store->in_transaction = true;
-    return 0;
-}
-
-bool store_in_transaction(const struct store *store)
-{
-    return store->in_transaction;
-}
-
-/* After some failures SQLite has rolled back by itself. */
-static void end_transaction(struct store *store)
-{
-    if (!sqlite3_get_autocommit(store->db))
-        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
-    store->in_transaction = false;
-    lock_release(store->lock_fd);
-}
-
-int store_commit(struct store *store, struct err *err)
-{
-    int result;
-
-    if (!store->in_transaction)
-        return 0;
-    result =
-        sqlite3_get_autocommit(store->db)
-            ? err_set(
-                  err, ERR_FAILED,
-                  "store '%s': an earlier error rolled back the transaction",
-                  store->path)
-            : execute(store, "COMMIT", err);
-    end_transaction(store);
-    return result;
-}
-
-void store_rollback(struct store *store)
-{
-    if (store->in_transaction)
-        end_transaction(store);
-}
-
-int store_read_begin(struct store *store, bool *began, struct err *err)
-{
-    *began = sqlite3_get_autocommit(store->db) != 0;
-    return *began ? execute(store, "BEGIN", err) : 0;
-}
-
-void store_read_end(struct store *store, bool began)
-{
-    if (began)
-        sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
 }

@@ -40,6 +40,12 @@ struct store *store_open_by(const struct migrations *migrations,
                             const char *directory, enum store_mode mode,
                             struct err *err);
 
+/* Opens a copy of the database of the store in `directory`, wherever it is, to
+ * read it as it is: its tables may be older. NULL with an error where it is no
+ * store, or a newer one. */
+struct store *store_open_copy(const char *directory, const char *path,
+                              struct err *err);
+
 /* Whether what is written goes to a log first, beside which reading goes on. */
 int store_has_log(struct store *store, bool *has_log, struct err *err);
 

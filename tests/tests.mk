@@ -66,7 +66,7 @@ $(filter-out %/smtrain,$(PROGS:%=$(SANITIZED)/%)) $(FAULT_PROGS_SANITIZED): \
 endif
 
 $(BUILD)/fault/smtune $(SANITIZED)/fault/smtune: %/fault/smtune: %/cli/main.o \
- %/tests/fault/store_points.o
+ %/cli/source_date.o %/tests/fault/store_points.o
 $(BUILD)/fault/smtune-shim $(SANITIZED)/fault/smtune-shim: %/fault/smtune-shim: %/$(SHIM).o
 $(FAULT_PROGS): $(BUILD)/tests/fault/points.o $(BUILD)/tests/fault/calls.o \
  $(BUILD)/libsmtune.a

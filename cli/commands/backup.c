@@ -106,8 +106,7 @@ static int tell(const struct cli *cli, struct store *store, const char *path,
     if (!cli->quiet)
         fprintf(stderr,
                 "%" PRId64
-                " run%s, %.1f MiB; to restore: copy it to DIR/smtune.db "
-                "and use --store DIR\n",
+                " run%s, %.1f MiB; to restore: smtune restore FILE\n",
                 runs, runs == 1 ? "" : "s", (double)status.st_size / (1 << 20));
     if (!cli->quiet && masked > 0)
         fprintf(stderr,
@@ -159,13 +158,7 @@ const struct cmd cmd_backup = {
                "has applied its file, with --set for each masked value of "
                "--set. Its results stay. --with-secrets copies the values. "
                "Keep such a copy like a password.\n\n"
-               "To restore, copy the file to DIR/smtune.db while no "
-               "program uses DIR, then use --store DIR. DIR is the folder "
-               "of the store or a new one. Remove smtune.db-wal and "
-               "smtune.db-shm of an old store first. A resumed run "
-               "repeats its work since the backup. The files of the "
-               "repeated attempts are kept in folders called "
-               "TRIAL-ATTEMPT.unrecorded-1.",
+               "`smtune restore FILE` goes back to the copy.",
     .examples = "smtune backup                    # to a file here\n"
                 "smtune backup ~/record.db -f    # overwrite the last one\n",
     .completes = "file",

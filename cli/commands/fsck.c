@@ -25,7 +25,7 @@
 #include "cli/cmd.h"
 #include "cli/term/output.h"
 #include "orchestrator/proof/fsck.h"
-#include "orchestrator/run/engine_lock.h"
+#include "store/engine_lock.h"
 #include "store/file_modes.h"
 #include "store/repair/backup.h"
 #include "store/repair/check.h"

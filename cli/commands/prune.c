@@ -22,7 +22,7 @@
 #include "cli/term/output.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/job/workspace.h"
-#include "orchestrator/run/engine_lock.h"
+#include "store/engine_lock.h"
 
 struct options {
     int64_t keep;

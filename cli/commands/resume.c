@@ -21,9 +21,9 @@
 #include "cli/show/run/run_view.h"
 #include "orchestrator/run/budget_change.h"
 #include "orchestrator/run/control_link.h"
-#include "orchestrator/run/engine_lock.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/run/value_check.h"
+#include "store/engine_lock.h"
 #include "store/store.h"
 
 struct options {

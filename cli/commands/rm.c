@@ -19,7 +19,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/cmd.h"
-#include "orchestrator/run/engine_lock.h"
+#include "store/engine_lock.h"
 #include "store/store.h"
 
 struct options {

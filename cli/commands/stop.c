@@ -25,7 +25,7 @@
 #include "orchestrator/job/states.h"
 #include "orchestrator/run/cancel_jobs.h"
 #include "orchestrator/run/control_once.h"
-#include "orchestrator/run/engine_lock.h"
+#include "store/engine_lock.h"
 #include "store/store.h"
 
 enum {

@@ -8,7 +8,7 @@
 #include "cli/cmd.h"
 #include "cli/show/run/run_outcome.h"
 #include "cli/term/output.h"
-#include "orchestrator/run/engine_lock.h"
+#include "store/engine_lock.h"
 #include "store/store.h"
 
 /*

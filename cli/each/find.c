@@ -15,10 +15,10 @@
 #include "cli/each/spec.h"
 #include "cli/term/output.h"
 #include "orchestrator/job/states.h"
-#include "orchestrator/run/engine_lock.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/spec/spec_change.h"
 #include "orchestrator/spec/spec_mask.h"
+#include "store/engine_lock.h"
 #include "store/store.h"
 
 struct standing {

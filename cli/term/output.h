@@ -25,7 +25,8 @@ struct cli {
     bool with_secrets;           /* shows them as they are: --with-secrets */
     struct config_files *config; /* NULL: one is wrong, see config_error */
     struct err config_error;
-    struct log_setup log; /* of an engine: SMTUNE_LOG, --log, --log-level */
+    struct log_setup log;  /* of an engine: SMTUNE_LOG, --log, --log-level */
+    int64_t source_date_s; /* of this program's sources, since 1970 */
 };
 
 /*

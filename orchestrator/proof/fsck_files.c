@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "executors/attempt/attempt_file.h"
 #include "orchestrator/proof/fsck_impl.h"
-#include "orchestrator/run/engine_lock.h"
 #include "orchestrator/spec/workflow/workflow.h"
+#include "store/engine_lock.h"
 
 /* ---- what the record names ---- */
 

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "orchestrator/run/control_address.h"
-#include "orchestrator/run/engine_lock.h"
+#include "store/engine_lock.h"
 
 enum {
     ANSWER_MS = 20000, /* a disk may be slow, or the engine very busy */

@@ -14,10 +14,10 @@
 #include "base/text.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/run/budget_change.h"
-#include "orchestrator/run/engine_lock.h"
 #include "orchestrator/run/value_check.h"
 #include "orchestrator/search/warm_start.h"
 #include "orchestrator/spec/workflow/workflow.h"
+#include "store/engine_lock.h"
 #include "store/sharing.h"
 
 /* A selector (store_find_run) must not mean two runs. */

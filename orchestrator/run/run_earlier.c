@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "executors/executor.h"
 #include "orchestrator/job/states.h"
-#include "orchestrator/run/engine_lock.h"
 #include "orchestrator/spec/spec_change.h"
+#include "store/engine_lock.h"
 
 struct comparison {
     struct run_earlier *earlier;

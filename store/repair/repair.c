@@ -4,13 +4,6 @@
 #include "base/compiler.h"
 #include "store/store_impl.h"
 
-static int run_once(struct store *store, const char *sql, struct err *err)
-{
-    if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-        return store_fail(store, err);
-    return 0;
-}
-
 #define WITHOUT(table, column, parent)                                         \
     "DELETE FROM " table " WHERE NOT EXISTS (SELECT 1 FROM " parent            \
     " AS p WHERE p.id = " table "." column ")"
@@ -43,7 +36,7 @@ int store_remove_orphans(struct store *store, int64_t *count, struct err *err)
 {
     *count = 0;
     for (size_t i = 0; i < ARRAY_LEN(orphans); i++) {
-        if (run_once(store, orphans[i], err) < 0)
+        if (store_execute(store, orphans[i], err) < 0)
             return -1;
         *count += sqlite3_changes(store->db);
     }

@@ -25,12 +25,12 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "store/lock.h"
+#include "store/repair/exchange.h"
 #include "store/schema/dialect.h"
 #include "store/sharing.h"
 #include "store/store_impl.h"
 
 enum {
-    LOCK_WAIT_MS = 10000,
     PAGE_BYTES = 4096,
     LONGEST_STEP_LOG2 = 40,
     MAX_GAPS = 1 << 20,
@@ -429,58 +429,6 @@ static int read_damaged(struct reading *reading, const char *path,
     return result;
 }
 
-/* A file that need not be there. */
-static int move_file(const char *from, const char *to)
-{
-    return rename(from, to) != 0 && errno != ENOENT ? -1 : 0;
-}
-
-/* The old file has its new name already. On error its log is where it was. */
-static int take_place(const char *path, const char *fresh, const char *kept)
-{
-    char *log = mem_printf("%s-wal", path);
-    char *log_kept = mem_printf("%s-wal", kept);
-    char *shared = mem_printf("%s-shm", path);
-    int result = move_file(log, log_kept);
-
-    if (result == 0) {
-        if ((unlink(shared) != 0 && errno != ENOENT) ||
-            rename(fresh, path) != 0) {
-            int error = errno;
-
-            move_file(log_kept, log);
-            errno = error;
-            result = -1;
-        }
-    }
-    free(log);
-    free(log_kept);
-    free(shared);
-    return result;
-}
-
-/* The old file gets its new name before the new one takes its place. */
-static int change_places(const char *path, const char *fresh, const char *kept,
-                         struct err *err)
-{
-    int result = link(path, kept);
-
-    if (result == 0) {
-        result = take_place(path, fresh, kept);
-        if (result != 0) {
-            int error = errno;
-
-            unlink(kept);
-            errno = error;
-        }
-    }
-    if (result != 0)
-        err_set_errno(err, ERR_FAILED, errno, "cannot move '%s' to '%s'", path,
-                      kept);
-    fs_sync_directory_of(path);
-    return result;
-}
-
 int store_salvage(const char *directory, const char *kept,
                   struct salvage *salvage, struct err *err)
 {
@@ -508,7 +456,7 @@ int store_salvage(const char *directory, const char *kept,
         result = err_set_errno(err, ERR_FAILED, errno,
                                "cannot change the mode of '%s'", fresh);
     if (result == 0)
-        result = change_places(path, fresh, kept, err);
+        result = exchange_databases(path, fresh, kept, err);
     fs_remove_tree(folder, NULL);
     if (lock >= 0)
         close(lock);

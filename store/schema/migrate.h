@@ -26,11 +26,9 @@ struct file_mark {
     int64_t version;     /* PRAGMA user_version; 0: the store is still empty */
 };
 
-/* 0 where it is a store that the migrations know; -1 with an error, which
- * names `path`, where it is somebody else's, or of a version that they do not
- * know. */
-int migrations_check(const struct migrations *migrations,
-                     const struct file_mark *mark, const char *path,
+/* 0 where it is a store, of any version; -1 with an error, which names `path`,
+ * where it is somebody else's, or from before the first release. */
+int migrations_check(const struct file_mark *mark, const char *path,
                      struct err *err);
 
 /* Brings a store from a version to the newest one, and marks it so. The caller

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`smtune backup`: one file, of one moment, that can be gone on with."""
+"""`smtune backup`: one file, of one moment, that can be gone on with by `smtune
+restore`."""
 
 import json
 import os
@@ -19,9 +20,9 @@ def experiment(experiment):
 
 def restore(smtune, backup, name):
     folder = smtune.directory / name
-    folder.mkdir()
-    (folder / "smtune.db").write_bytes(backup.read_bytes())
-    (folder / "smtune.db").chmod(0o600)
+    result = smtune("--store", folder, "restore", backup)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert (folder / "smtune.db").stat().st_mode & 0o777 == 0o600
     return folder
 
 
@@ -114,11 +115,6 @@ def test_of_a_run_that_goes_on(smtune, experiment):
     assert counts == sorted(counts)
 
 
-def take_away(smtune):
-    for file in smtune.store.glob("smtune.db*"):
-        file.unlink()
-
-
 def test_a_run_goes_on_from_a_backup(smtune, experiment):
     """What it did after the backup, it does again; those files are kept."""
     engine = smtune.start("run", experiment)
@@ -127,9 +123,7 @@ def test_a_run_goes_on_from_a_backup(smtune, experiment):
     smtune.ok("backup", "copy.db")
     assert engine.wait() == 0
     before = smtune.json("trials", "exp")
-    take_away(smtune)
-    (smtune.store / "smtune.db").write_bytes(
-        (smtune.directory / "copy.db").read_bytes())
+    smtune.ok("restore", "copy.db")
     smtune.ok("resume", "exp")
     after = smtune.json("trials", "exp")
     assert [(t["state"], t["params"]) for t in after] == [
@@ -141,7 +135,8 @@ def test_a_run_goes_on_from_a_backup(smtune, experiment):
 
 def test_a_run_of_the_name_of_one_that_is_lost(smtune, experiment):
     smtune.ok("run", experiment)
-    take_away(smtune)
+    for file in smtune.store.glob("smtune.db*"):
+        file.unlink()
     smtune.ok("run", experiment)
     assert {t["state"] for t in smtune.json("trials", "exp")} == {"succeeded"}
     assert all(f["severity"] == "note" for f in smtune.json("fsck"))

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The command line itself: help, errors, colour, completion, pipes."""
 
+import calendar
 import json
 import os
 import pathlib
 import re
 import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -141,6 +143,22 @@ def test_options_may_stand_before_the_command(smtune):
         smtune.ok("-o", "json", "version"))
     assert smtune.ok("--version") == smtune.ok("version")
     assert smtune.ok("wait", "--version") == smtune.ok("version")
+
+
+def test_a_version_has_an_age(smtune, root):
+    """It is that of the sources, whenever they were built."""
+    date = int(subprocess.run([root / "packaging/source-date"], text=True,
+                              capture_output=True, check=True).stdout)
+    result = smtune.json("version", "--check")
+    assert result["version"] == smtune.json("version")["version"]
+    # The program may be of an earlier commit.
+    assert result["date"] <= time.strftime("%Y-%m-%d", time.gmtime(date))
+    built = calendar.timegm(time.strptime(result["date"], "%Y-%m-%d"))
+    assert result["age_days"] in (int(time.time() - built) // 86400 - 1,
+                                  int(time.time() - built) // 86400)
+    assert smtune.ok("version", "--check") == (
+        f"smtune {result['version']} of {result['date']}: {result['age_days']} "
+        f"day{'s' * (result['age_days'] != 1)} old\n")
 
 
 @pytest.mark.sanitized

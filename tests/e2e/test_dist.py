@@ -6,6 +6,7 @@ program. tests/dist tests the real ones."""
 import hashlib
 import io
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -124,3 +125,32 @@ def test_dist__a_wheel_has_the_programs(wheel, tmp_path):
     assert (site / "libexec/smtune/libcurl.so.4").read_text() == "ELF"
     assert (site / "smtune/__init__.py").exists()
     assert not list(site.rglob("README"))
+
+
+def test_dist__the_date_is_that_of_the_sources(root, tmp_path):
+    """Of the commit; of CHANGES.md in a copy without git, also within another
+    repository; or SOURCE_DATE_EPOCH."""
+    tree = tmp_path / "outer" / "smtune"
+    (tree / "packaging").mkdir(parents=True)
+    shutil.copy(root / "packaging/source-date", tree / "packaging")
+    (tree / "CHANGES.md").write_text("none\n")
+    os.utime(tree / "CHANGES.md", (1000, 1000))
+
+    def date(**env):
+        return int(subprocess.run(
+            [tree / "packaging/source-date"], env={"PATH": os.environ["PATH"], **env},
+            capture_output=True, text=True, check=True).stdout)
+
+    def commit(folder, when):
+        for words in (["init", "-q"], ["-c", "user.name=a", "-c", "user.email=a@b",
+                                       "commit", "-q", "--allow-empty", "-m", "x"]):
+            subprocess.run(["git", *words], cwd=folder, check=True,
+                           env={**os.environ, "GIT_COMMITTER_DATE": f"@{when} +0000",
+                                "GIT_AUTHOR_DATE": f"@{when} +0000"})
+
+    assert date() == 1000
+    commit(tmp_path / "outer", 2000)
+    assert date() == 1000
+    commit(tree, 3000)
+    assert date() == 3000
+    assert date(SOURCE_DATE_EPOCH="4000") == 4000

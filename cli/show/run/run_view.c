@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "cli/cmd.h"
 #include "orchestrator/job/states.h"
-#include "orchestrator/run/engine_lock.h"
+#include "store/engine_lock.h"
 
 static int keep_row(void *user, const struct run_row *row)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_RUN_ENGINE_LOCK_H
-#define SMTUNE_ORCHESTRATOR_RUN_ENGINE_LOCK_H
+#ifndef SMTUNE_STORE_ENGINE_LOCK_H
+#define SMTUNE_STORE_ENGINE_LOCK_H
 
 #include <stdint.h>
 
@@ -22,6 +22,10 @@ int engine_lock_take_any(const char *run_directory, struct err *err);
 /* 1 when somebody holds it (*pid is theirs, 0 when not yet known), 0 when
  * nobody does or the file is not there, -1 when that cannot be told. */
 int engine_lock_probe(const char *run_directory, int64_t *pid, struct err *err);
+
+/* 0 where no run of a store has an engine, by the folders of its runs. -1:
+ * ERR_BUSY names one that has, with its pid. */
+int engine_lock_check_none(const char *store_directory, struct err *err);
 
 /*
  * In a store that a group shares, a run belongs to the user who owns its

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/run/engine_lock.h"
+#include "store/engine_lock.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,6 +14,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/system/user_name.h"
+#include "base/text.h"
 
 static struct flock whole_file(short type)
 {
@@ -156,6 +158,43 @@ int engine_lock_probe(const char *run_directory, int64_t *pid, struct err *err)
     }
     if (fd >= 0)
         close(fd);
+    free(path);
+    return result;
+}
+
+static int check_run(const char *runs, const char *name, struct err *err)
+{
+    char *directory = fs_join(runs, name);
+    int64_t pid;
+    int result = engine_lock_probe(directory, &pid, err);
+
+    free(directory);
+    return result != 1
+               ? result
+               : err_set(err, ERR_BUSY,
+                         "run '%s' has an engine (pid %" PRId64
+                         "): let it finish, or stop it with the smtune that "
+                         "started it",
+                         name, pid);
+}
+
+int engine_lock_check_none(const char *store_directory, struct err *err)
+{
+    char *path = fs_join(store_directory, "runs");
+    DIR *directory = opendir(path);
+    const struct dirent *entry;
+    int result = 0;
+
+    if (directory == NULL && errno != ENOENT)
+        result =
+            err_set_errno(err, ERR_FAILED, errno, "cannot open '%s'", path);
+    while (result == 0 && directory != NULL &&
+           (entry = readdir(directory)) != NULL) {
+        if (text_is_name(entry->d_name))
+            result = check_run(path, entry->d_name, err);
+    }
+    if (directory != NULL)
+        closedir(directory);
     free(path);
     return result;
 }
