@@ -65,7 +65,7 @@ comma := ,
 
 .DEFAULT_GOAL := all
 include packages.mk dashboard/dashboard.mk training/training.mk \
- packaging/dist/dist.mk tests/bench/bench.mk tests/cuda/cuda.mk tests/tests.mk
+ packaging/dist/dist.mk packaging/packaging.mk tests/bench/bench.mk tests/cuda/cuda.mk tests/tests.mk
 
 all: ## build programs and manual pages
 all: $(BUILD)/probe/shown $(BUILD)/libsmtune.a $(PROGS:%=$(BUILD)/%) \
@@ -191,9 +191,13 @@ uninstall: ## remove what install put there
 	 $(foreach shell,$(SHELLS),$(DESTDIR)$(datadir)/$($(shell)_at))
 	rm -rf $(DESTDIR)$(docdir)
 
-dist: ## build/smtune-VERSION.tar.gz from git
+# A tree that was unpacked from the archive has no git.
+dist: ## build/smtune-VERSION.tar.gz: the sources of the last commit
 	@mkdir -p $(BUILD)
-	git archive --prefix=smtune-$(VERSION)/ -o $(BUILD)/smtune-$(VERSION).tar.gz HEAD
+	@if [ -e .git ]; then \
+	 git archive --prefix=smtune-$(VERSION)/ -o $(BUILD)/smtune-$(VERSION).tar.gz HEAD; \
+	 else tar --exclude=./build --owner=0 --group=0 --transform='s,^\.,smtune-$(VERSION),' \
+	 -czf $(BUILD)/smtune-$(VERSION).tar.gz .; fi
 clean: ## remove build/
 	rm -rf build
 

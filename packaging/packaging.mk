@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Packages for the system of this machine, from the sources: packaging/pack.
+SOURCES  = $(BUILD)/smtune-$(VERSION).tar.gz
+packages = MAKE='$(MAKE)' tests/contain tests/packages
+
+deb: dist ## build/smtune_VERSION-1_ARCH.deb, for this release of Debian or Ubuntu
+	@packaging/deps install apt $(DEPS) $(DEB_DEPS)
+	@packaging/pack deb $(SOURCES)
+rpm: dist ## build/smtune-VERSION-1.ARCH.rpm, for this release of Fedora, RHEL or openSUSE
+	@command -v rpmbuild >/dev/null || packaging/deps install apt $(DEPS) rpm
+	@packaging/pack rpm $(SOURCES)
+# tests/packages and tests/image say what is done there. The image is Debian 13.
+check-packages: ## build both and install them in releases of Debian (DEBIAN=one); on trixie the image of Docker too
+	@for release in $(or $(DEBIAN),bookworm trixie); do \
+	 $(packages) $$release $(VERSION) && \
+	 { [ $$release != trixie ] || tests/contain tests/image $$release $(VERSION); } || { \
+	 [ $$? = 77 ] && echo "NO PACKAGE IS TESTED ON DEBIAN $$release HERE"; exit; }; done
+
+.PHONY: deb rpm check-packages
