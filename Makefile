@@ -194,13 +194,9 @@ uninstall: ## remove what install put there
 	 $(DESTDIR)$(datadir)/$(module_at)
 	rm -rf $(DESTDIR)$(docdir)
 
-# A tree that was unpacked from the archive has no git.
 dist: ## build/smtune-VERSION.tar.gz: the sources of the last commit
 	@mkdir -p $(BUILD)
-	@if [ -e .git ]; then \
-	 git archive --prefix=smtune-$(VERSION)/ -o $(BUILD)/smtune-$(VERSION).tar.gz HEAD; \
-	 else tar --exclude=./build --owner=0 --group=0 --transform='s,^\.,smtune-$(VERSION),' \
-	 -czf $(BUILD)/smtune-$(VERSION).tar.gz .; fi
+	git archive --prefix=smtune-$(VERSION)/ -o $(BUILD)/smtune-$(VERSION).tar.gz HEAD
 clean: ## remove build/
 	rm -rf build
 
