@@ -30,6 +30,8 @@ RECIPES = [
      f"packaging/rpm/smtune.spec: version 0.0.9 is not {VERSION}"),
     ("packaging/conda/recipe.yaml", "    - libcurl\n    - open", "    - open",
      "packaging/conda/recipe.yaml: lacks 'libcurl'"),
+    ("packaging/conda/recipe.yaml", "_platform }} >=2.28", "_platform }} >=2.17",
+     "packaging/conda/recipe.yaml: lacks 'sysroot_${{ target_platform }} >=2.28'"),
     (SPACK, f'version("{VERSION}")', "", f"{SPACK}: has no version"),
     (SPACK, '"pcre2@10.30:"', '"pcre2"', f"{SPACK}: lacks 'pcre2@10.30:'"),
     ("packaging/nix/package.nix", "  nettle,\n", "",
@@ -50,6 +52,8 @@ RECIPES = [
      f"CHANGES.md: version 99.2.0 is not {VERSION}"),
     ("docs/install.md", f"--version {VERSION}", "--version 0.0.9",
      f"docs/install.md: version 0.0.9 is not {VERSION}"),
+    ("docs/install.md", f"module load smtune/{VERSION}", "module load smtune/0.0.9",
+     f"docs/install.md: version 0.0.9 is not {VERSION}"),
     (".github/workflows/check.yml", "run: .ci/run", "run: make check",
      "check.yml: no step runs .ci/run"),
 ]
@@ -66,8 +70,8 @@ def recipes(tmp_path_factory):
     root = tmp_path_factory.mktemp("recipes")
     for name in ("packaging", ".github", ".ci", "dashboard/web/LICENSES", "Makefile",
                  "packages.mk", "training/training.mk", "dashboard/dashboard.mk",
-                 "tests/tests.mk", "CITATION.cff", "CHANGES.md", "LICENSE",
-                 "docs/install.md"):
+                 "tests/tests.mk", "tests/bench/bench.mk", "tests/cuda/cuda.mk",
+                 "CITATION.cff", "CHANGES.md", "LICENSE", "docs/install.md"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, root / name)
