@@ -172,6 +172,7 @@ man_at   = $(DESTDIR)$(mandir)/man$(subst .,,$(suffix $1))/$(notdir $1)
 bash_at := bash-completion/completions/smtune
 zsh_at  := zsh/site-functions/_smtune
 fish_at := fish/vendor_completions.d/smtune.fish
+# The file looks for bin/ where its share/ is.
 module_at := modulefiles/smtune/$(VERSION)
 
 install: all ## to PREFIX (DESTDIR for packagers)
@@ -186,7 +187,8 @@ install: all ## to PREFIX (DESTDIR for packagers)
 	$(foreach page,$(MAN),install -D -m 644 $(page) $(call man_at,$(page));)
 	$(foreach shell,$(COMPLETIONS),install -D -m 644 $(shell) \
 	 $(DESTDIR)$(datadir)/$($(notdir $(shell))_at);)
-	install -D -m 644 packaging/modulefile $(DESTDIR)$(datadir)/$(module_at)
+	$(if $(filter $(PREFIX)/bin:$(PREFIX)/share,$(bindir):$(datadir)),install -D -m 644 \
+	 packaging/modulefile $(DESTDIR)$(datadir)/$(module_at))
 uninstall: ## remove what install put there
 	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(PROGS) smtrain-mpi.so smtrain-cuda.so) \
 	 $(foreach page,$(MAN),$(call man_at,$(page))) \

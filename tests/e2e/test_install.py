@@ -85,6 +85,8 @@ def test_directories_can_be_chosen(make, tmp_path):
     assert (tmp_path / "b/smtune").exists()
     assert (tmp_path / "m/man1/smtune.1").exists()
     assert not (tmp_path / "p/bin").exists()
+    # Its programs are not where it would look for them.
+    assert not (tmp_path / "p/share/modulefiles").exists()
 
 
 def test_installed_program_runs_trials(make, smtune, experiment, tmp_path):
