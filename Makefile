@@ -65,7 +65,7 @@ comma := ,
 
 .DEFAULT_GOAL := all
 include packages.mk dashboard/dashboard.mk training/training.mk \
- packaging/dist/dist.mk tests/bench/bench.mk tests/cuda/cuda.mk tests/tests.mk
+ packaging/dist/dist.mk packaging/packaging.mk tests/bench/bench.mk tests/cuda/cuda.mk tests/tests.mk
 
 all: ## build programs and manual pages
 all: $(BUILD)/probe/shown $(BUILD)/libsmtune.a $(PROGS:%=$(BUILD)/%) \
@@ -182,6 +182,8 @@ man_at   = $(DESTDIR)$(mandir)/man$(subst .,,$(suffix $1))/$(notdir $1)
 bash_at := bash-completion/completions/smtune
 zsh_at  := zsh/site-functions/_smtune
 fish_at := fish/vendor_completions.d/smtune.fish
+# The file looks for bin/ where its share/ is.
+module_at := modulefiles/smtune/$(VERSION)
 
 install: all ## to PREFIX (DESTDIR for packagers)
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(docdir)/examples \
@@ -195,13 +197,16 @@ install: all ## to PREFIX (DESTDIR for packagers)
 	$(foreach page,$(MAN),install -D -m 644 $(page) $(call man_at,$(page));)
 	$(foreach shell,$(COMPLETIONS),install -D -m 644 $(shell) \
 	 $(DESTDIR)$(datadir)/$($(notdir $(shell))_at);)
+	$(if $(filter $(PREFIX)/bin:$(PREFIX)/share,$(bindir):$(datadir)),install -D -m 644 \
+	 packaging/modulefile $(DESTDIR)$(datadir)/$(module_at))
 uninstall: ## remove what install put there
 	rm -f $(addprefix $(DESTDIR)$(bindir)/,$(PROGS) smtrain-mpi.so smtrain-cuda.so) \
 	 $(foreach page,$(MAN),$(call man_at,$(page))) \
-	 $(foreach shell,$(SHELLS),$(DESTDIR)$(datadir)/$($(shell)_at))
+	 $(foreach shell,$(SHELLS),$(DESTDIR)$(datadir)/$($(shell)_at)) \
+	 $(DESTDIR)$(datadir)/$(module_at)
 	rm -rf $(DESTDIR)$(docdir)
 
-dist: ## build/smtune-VERSION.tar.gz from git
+dist: ## build/smtune-VERSION.tar.gz: the sources of the last commit
 	@mkdir -p $(BUILD)
 	git archive --prefix=smtune-$(VERSION)/ -o $(BUILD)/smtune-$(VERSION).tar.gz HEAD
 clean: ## remove build/

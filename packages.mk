@@ -8,7 +8,7 @@ TEST_DEPS := g++ clang libclang-rt-dev clang-format clang-tidy cppcheck \
         git zsh fish libcmocka-dev python3 python3-pytest python3-pytest-timeout \
         python3-pytest-xdist python3-pytest-rerunfailures python3-yaml \
         python3-jsonschema python3-selenium python3-torch python3-pandas \
-        python3-pip python3-setuptools python3-wheel mypy curl dpkg-dev \
+        python3-pip python3-setuptools python3-wheel mypy curl dpkg-dev environment-modules \
         chromium chromium-driver
 # For a cluster below a directory (tests/slurm/lab). If apt lacks one of them,
 # the tests on a cluster are skipped.
@@ -19,10 +19,12 @@ SLURM_DEPS := slurmctld slurmd slurm-client munge slurmdbd slurmrestd \
 # source packages lack.
 DIST_DEPS := autoconf automake binutils curl dpkg-dev gcc libc6-dev libtool m4 \
         make pkg-config python3-pip python3-setuptools python3-wheel tcl xz-utils
+# For a package of Debian (packaging/debian).
+DEB_DEPS := build-essential debhelper
 # For tests in another release of Debian (tests/debian).
 DEBIAN_DEPS = make $(DEPS) $(SLURM_DEPS) $(filter-out clang% libclang% cppcheck \
         universal-ctags gcovr shellcheck chromium% %selenium %torch %pandas %pip %setuptools \
-        %wheel mypy debootstrap,$(TEST_DEPS)) \
+        %wheel mypy debootstrap environment-modules,$(TEST_DEPS)) lmod \
         $(if $(filter sid,$(DEBIAN)),apptainer busybox-static)
 
 deps: ## install what building needs (DRY=1: print how; WITH=apt|dnf|zypper|apk|pacman|conda)

@@ -18,7 +18,7 @@ probe_cuda = training/probe cuda $(BUILD)/probe/cuda '$(CUDA)' '$(NVCC)' $(NVFLA
 probe_mpi  = training/probe mpi $(BUILD)/probe/mpi '$(MPI)' '$(MPICC)' $(MPIFLAGS)
 # Goals that build nothing, or nothing optional.
 PLAIN   := help quickstart deps deps-test deps-dist check check-quick check-all \
-         check-dist clean dist dist-bin wheel \
+         check-dist check-packages clean dist dist-bin wheel deb rpm \
          format lint compile-flags web web-test uninstall
 PARTS   := $(if $(filter-out $(PLAIN),$(or $(MAKECMDGOALS),all)), \
          $(if $(filter no,$(CUDA)),,cuda) $(if $(filter no,$(MPI)),,mpi))

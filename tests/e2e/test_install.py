@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """`make install` and `make uninstall`, into a folder of the test's own."""
 
+import pathlib
 import subprocess
 
 import pytest
@@ -51,12 +52,41 @@ def test_install_and_uninstall(make, tmp_path):
     assert files_below(tmp_path) == set()
 
 
+# Debian has both, and they exclude each other: environment-modules, and Lmod.
+MODULES = [pathlib.Path("/usr/share") / name / "init/bash"
+           for name in ("modules", "lmod/lmod")]
+
+
+def test_module_file_finds_the_programs_beside_it(make, tmp_path):
+    """Also after the folder was moved."""
+    init = next(filter(pathlib.Path.exists, MODULES), None)
+    if not init:
+        pytest.skip("there is no environment-modules and no Lmod")
+    make("install", f"PREFIX={tmp_path}/first")
+    (tmp_path / "first").rename(tmp_path / "moved")
+    result = subprocess.run(
+        ["bash", "--norc", "-c", f"""
+            . {init} && module use {tmp_path}/moved/share/modulefiles &&
+            module load smtune && command -v smtune && smtune version &&
+            module unload smtune && ! command -v smtune"""],
+        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}, text=True,
+        capture_output=True, timeout=60)
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[0] == f"{tmp_path}/moved/bin/smtune"
+    version, = (tmp_path / "moved/share/modulefiles/smtune").iterdir()
+    assert lines[1].split() == ["smtune", version.name]
+    assert len(lines) == 2
+
+
 def test_directories_can_be_chosen(make, tmp_path):
     make("install", f"PREFIX={tmp_path}/p", f"bindir={tmp_path}/b",
          f"mandir={tmp_path}/m")
     assert (tmp_path / "b/smtune").exists()
     assert (tmp_path / "m/man1/smtune.1").exists()
     assert not (tmp_path / "p/bin").exists()
+    # Its programs are not where it would look for them.
+    assert not (tmp_path / "p/share/modulefiles").exists()
 
 
 def test_installed_program_runs_trials(make, smtune, experiment, tmp_path):
