@@ -289,11 +289,24 @@ def test_a_damaged_checkpoint_is_passed_over(smtrain, tmp_path):
                              result.stderr, re.M)
             assert lines_of(result) == whole[2:]
             assert state_of(newest(folder)) == good
-    for file in folder.glob("*/manifest"):
-        file.write_bytes(b"smtrain checkpoint 2\n")
-    result = smtrain(*flags, 3)
-    assert result.stderr.count("checkpoint skipped") == 2
-    assert lines_of(result) == whole
+
+
+def test_with_all_checkpoints_damaged_nothing_begins_anew(smtrain, tmp_path):
+    folder = tmp_path / "run"
+    flags = ("--checkpoint-dir", folder, "--epochs")
+    whole = lines_of(smtrain(*flags, 3))
+    for path in folder.iterdir():
+        os.truncate(shard(path), 100)
+    last = newest(folder)
+    for words in ((), ("--quiet",), ("--test",)):
+        result = smtrain(*flags, 4, *words)
+        assert lines_of(result, status=1) == []
+        assert (f"smtrain: no checkpoint in '{folder}' is usable: "
+                f"'{shard(last)}' is cut short; " in result.stderr)
+    assert len(list(folder.glob("*/shard-*"))) == 2
+    for path in folder.glob("*/manifest"):
+        path.unlink()  # as killed before it had saved anything
+    assert lines_of(smtrain(*flags, 3)) == whole
 
 
 def test_a_checkpoint_of_another_version_is_refused(smtrain, tmp_path):

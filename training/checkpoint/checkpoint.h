@@ -90,8 +90,9 @@ struct checkpoint;
  * Opens the newest whole checkpoint, the same one on all ranks, which share
  * the reading; *checkpoint is NULL when there is none (no error). Each one that
  * was passed over is a line in *notes, on all ranks: it names the file and what
- * is wrong with it. ERR_FAILED also for one in the format of another version,
- * which is left as it is.
+ * is wrong with it. One without a manifest was never finished. ERR_FAILED where
+ * none is whole and one is damaged, and for one in the format of another
+ * version: all are left as they are.
  */
 int checkpoint_open(const struct checkpoint_place *place,
                     struct checkpoint **checkpoint, struct buf *notes,
