@@ -19,6 +19,7 @@
 static void run_clear(struct train_run *run)
 {
     run_end_saving(run);
+    checkpoint_unlock(run->lock);
     recorder_clear(&run->recorder);
     reducer_destroy(run->reducer);
     model_release(run->model);
@@ -352,7 +353,8 @@ static int run_prepare(struct train_run *run, struct err *err)
 {
     const char *directory = run->options->checkpoint_dir;
 
-    if (directory != NULL && fs_make_trial_directories(directory, err) != 0)
+    if (directory != NULL && (fs_make_trial_directories(directory, err) != 0 ||
+                              run_lock_checkpoints(run, err) != 0))
         return -1;
     if (run_open_checkpoint(run, err) != 0 || cut(run, err) != 0 ||
         run_init(run, DATA_TRAIN, err) != 0)

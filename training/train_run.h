@@ -56,6 +56,7 @@ struct train_run {
     struct position at;
     struct checkpoint_piece *pieces; /* that this rank saves */
     struct checkpoint_parts parts;
+    struct checkpoint_lock *lock; /* on the folder of those; or NULL */
     struct checkpoint_place place;
     struct checkpoint_saver *saver; /* NULL: nothing is saved */
     struct meter meter;
@@ -74,6 +75,8 @@ enum { EVALUATE_TARGETS = 256 };
 /* To the user, from the first rank. */
 void run_note(const struct train_run *run, const char *text);
 
+/* Keeps other runs out of the folder of checkpoints; rank 0's. */
+int run_lock_checkpoints(struct train_run *run, struct err *err);
 /* Looks for a checkpoint to go on from: run->checkpoint. */
 int run_open_checkpoint(struct train_run *run, struct err *err);
 /* Goes on from it; 0 also when there is none. */

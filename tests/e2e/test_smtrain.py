@@ -309,6 +309,21 @@ def test_with_all_checkpoints_damaged_nothing_begins_anew(smtrain, tmp_path):
     assert lines_of(smtrain(*flags, 3)) == whole
 
 
+def test_a_folder_has_one_run_at_a_time(smtune, smtrain, images, tmp_path):
+    folder = tmp_path / "run"
+    process = smtune.start("mlp", *FLAGS, "--data", images, "--epochs", 100000,
+                           "--checkpoint-dir", folder, program="smtrain")
+    process.stdout.readline()
+    result = smtrain("--checkpoint-dir", folder, "--epochs", 1, "--seed", 2)
+    assert lines_of(result, status=1) == []
+    assert (f"smtrain: another training uses '{folder}': wait until it ends"
+            in result.stderr)
+    process.kill()
+    process.wait()
+    lines_of(smtrain("--checkpoint-dir", folder, "--epochs", 1))
+    assert not (folder / "lock").exists()
+
+
 def test_a_checkpoint_of_another_version_is_refused(smtrain, tmp_path):
     old = tmp_path / "checkpoint-0000000000000032"
     old.write_bytes(b"smtrain checkpoint 1\n")

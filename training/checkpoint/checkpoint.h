@@ -23,12 +23,12 @@ struct comm;
  * parameters, the others are the optimizer's moments), and a share is pieces of
  * them; how they are cut is of no matter to who reads them.
  *
- * A run's life: checkpoint_open and checkpoint_restore, then
+ * A run's life: checkpoint_lock, checkpoint_open and checkpoint_restore, then
  * checkpoint_saver_create, then checkpoint_save at any step with
- * checkpoint_check after each, checkpoint_finish before the process ends, and
- * checkpoint_saver_destroy. Where a function fails on one rank that all ranks
- * call, this rank tells the others (comm_give_up), which are or will be waiting
- * for it.
+ * checkpoint_check after each, checkpoint_finish before the process ends,
+ * checkpoint_saver_destroy and checkpoint_unlock. Where a function fails on one
+ * rank that all ranks call, this rank tells the others (comm_give_up), which
+ * are or will be waiting for it.
  */
 
 /* How far a run is. The same on all ranks. */
@@ -80,6 +80,17 @@ struct checkpoint_parts {
 size_t checkpoint_share(const struct params *params, const struct optim *optim,
                         int rank, int size,
                         struct checkpoint_piece pieces[CHECKPOINT_ARRAYS_MAX]);
+
+/*
+ * Keeps other runs out of a directory, which must be there, until the process
+ * ends or checkpoint_unlock. Rank 0 calls it for all. ERR_BUSY where another
+ * run is in it; where the file system has no locks, a line in *notes, and NULL
+ * in *lock.
+ */
+struct checkpoint_lock;
+int checkpoint_lock(const char *directory, struct checkpoint_lock **lock,
+                    struct buf *notes, struct err *err);
+void checkpoint_unlock(struct checkpoint_lock *lock); /* takes NULL */
 
 /* Checkpoints that are found: all ranks call the same. */
 
