@@ -14,6 +14,7 @@ import pytest
 
 from checkpoints import newest, shard, state_of
 from programs import ROOT, rest_of
+from waiting import wait_until
 
 FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist")
 FLAGS = ("--width", 16, "--batch", 32)
@@ -236,6 +237,52 @@ def test_a_signal_saves_and_asks_for_a_retry(smtune, smtrain, images, tmp_path,
     assert parts == whole
     assert (state_of(newest(tmp_path / "parts"))
             == state_of(newest(tmp_path / "whole")))
+
+
+def on_terminal_signals(action):
+    """For preexec_fn: what the process does at first on a terminal's signals. A
+    suite that runs in the background may have them ignored."""
+    return lambda: [signal.signal(number, action)
+                    for number in (signal.SIGINT, signal.SIGHUP)]
+
+
+@pytest.mark.parametrize("number,name", [(signal.SIGINT, "Interrupt"),
+                                         (signal.SIGHUP, "Hangup")])
+def test_saves_when_its_terminal_interrupts_or_ends(smtune, images, tmp_path,
+                                                    number, name):
+    folder = tmp_path / "run"
+    process = smtune.start(
+        "mlp", *FLAGS, "--data", images, "--epochs", 100000, "--checkpoint-dir",
+        folder, program="smtrain",
+        preexec_fn=on_terminal_signals(signal.SIG_DFL))
+    process.stdout.readline()
+    process.send_signal(number)
+    errors = rest_of(process)[1]
+    assert process.returncode == 75, errors
+    assert f"saved a checkpoint on {name}; start again to resume" in errors
+    assert (newest(folder) / "manifest").exists()
+    assert not (folder / "lock").exists()
+
+
+def test_leaves_ignored_what_it_was_started_to_ignore(smtune, images, tmp_path):
+    """As by nohup: between two saves it has looked at signals."""
+    folder = tmp_path / "run"
+
+    def saved():
+        return sorted(folder.glob("checkpoint-*"))[-1:]
+    process = smtune.start(
+        "mlp", *FLAGS, "--data", images, "--epochs", 100000, "--checkpoint-dir",
+        folder, program="smtrain",
+        preexec_fn=on_terminal_signals(signal.SIG_IGN))
+    process.stdout.readline()
+    for number in (signal.SIGINT, signal.SIGHUP):
+        process.send_signal(number)
+    for _ in range(3):  # the first may have been under way
+        wait_until(lambda before=saved(): saved() > before)
+    process.terminate()
+    errors = rest_of(process)[1]
+    assert process.returncode == 75, errors
+    assert "saved a checkpoint on Terminated" in errors
 
 
 def test_without_a_folder_a_signal_ends_it(smtune, images):
