@@ -152,11 +152,8 @@ static int run_init(struct train_run *run, enum data_part part, struct err *err)
 static void run_split(struct train_run *run)
 {
     const struct data *data = run->data;
-    size_t limit = (size_t)run->options->limit;
     char *lines;
 
-    run->train_count =
-        limit > 0 && limit < data->held_out ? limit : data->held_out;
     run->order = mem_array(run->train_count, sizeof(*run->order));
     lines = mem_printf("samples=%zu\ndata_crc32=%08" PRIx32 "\n", data->count,
                        data->digest);

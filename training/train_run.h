@@ -94,8 +94,8 @@ void run_end_saving(struct train_run *run);
 /* The shares of a batch: those that the flags say, or else `saved` (0: not
  * known), or else one for each rank and accumulation. */
 int run_cut(struct train_run *run, int saved, struct err *err);
-/* Opens the data, and makes run->model for samples as those are: its sizes are
- * known, its memory is still to be had. */
+/* Opens the data, and makes run->model for samples as those are, and for no
+ * more than there are: its sizes are known, its memory is still to be had. */
 int run_plan(struct train_run *run, enum data_part part, struct err *err);
 
 /* What so many samples are for the model; scale and first are the caller's. */
