@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,18 +188,38 @@ static void on_note(void *user, const char *lines)
     }
 }
 
+/* A second Ctrl-C ends the process at once. Who starts it may have it ignore
+ * the end of a terminal and Ctrl-C there, as nohup and shells do. */
+static void note_signals(void)
+{
+    static const struct {
+        int number, flags;
+        bool stays_ignored;
+    } signals[] = {{SIGHUP, SA_RESTART, true},
+                   {SIGINT, SA_RESTART | SA_RESETHAND, true},
+                   {SIGTERM, SA_RESTART, false},
+                   {SIGUSR1, SA_RESTART, false},
+                   {SIGUSR2, SA_RESTART, false}};
+
+    for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
+        const struct sigaction action = {.sa_handler = on_signal,
+                                         .sa_flags = signals[i].flags};
+        struct sigaction before;
+
+        sigaction(signals[i].number, NULL, &before);
+        if (!signals[i].stays_ignored || before.sa_handler != SIG_IGN)
+            sigaction(signals[i].number, &action, NULL);
+    }
+}
+
 static int train(const struct train_job *job)
 {
-    const struct sigaction action = {.sa_handler = on_signal,
-                                     .sa_flags = SA_RESTART};
-    static const int signals[] = {SIGTERM, SIGUSR1, SIGUSR2};
     struct err err;
     int end;
 
     /* Where nothing can be saved, a signal does what it always does. */
-    for (size_t i = 0;
-         job->options->checkpoint_dir != NULL && i < ARRAY_LEN(signals); i++)
-        sigaction(signals[i], &action, NULL);
+    if (job->options->checkpoint_dir != NULL)
+        note_signals();
     end = train_run(job, &err);
     if (end < 0)
         return fail(&err);

@@ -132,8 +132,10 @@ static int do_job(void *user, int what, int bucket, struct err *err)
     size_t share = bucket_share(it, bucket);
     real *values = reducer->params->values;
 
-    if (reducer->is_beside)
+    if (reducer->is_beside) {
+        reducer->params->backend->enter_thread();
         reducer->params->backend->await(reducer->marks[bucket]);
+    }
     comm_set_bucket(reducer->comm, bucket);
     if (what == JOB_REDUCE)
         return reduce(reducer, bucket, err);

@@ -19,6 +19,7 @@
 static void run_clear(struct train_run *run)
 {
     run_end_saving(run);
+    checkpoint_unlock(run->lock);
     recorder_clear(&run->recorder);
     reducer_destroy(run->reducer);
     model_release(run->model);
@@ -151,11 +152,8 @@ static int run_init(struct train_run *run, enum data_part part, struct err *err)
 static void run_split(struct train_run *run)
 {
     const struct data *data = run->data;
-    size_t limit = (size_t)run->options->limit;
     char *lines;
 
-    run->train_count =
-        limit > 0 && limit < data->held_out ? limit : data->held_out;
     run->order = mem_array(run->train_count, sizeof(*run->order));
     lines = mem_printf("samples=%zu\ndata_crc32=%08" PRIx32 "\n", data->count,
                        data->digest);
@@ -352,7 +350,8 @@ static int run_prepare(struct train_run *run, struct err *err)
 {
     const char *directory = run->options->checkpoint_dir;
 
-    if (directory != NULL && fs_make_trial_directories(directory, err) != 0)
+    if (directory != NULL && (fs_make_trial_directories(directory, err) != 0 ||
+                              run_lock_checkpoints(run, err) != 0))
         return -1;
     if (run_open_checkpoint(run, err) != 0 || cut(run, err) != 0 ||
         run_init(run, DATA_TRAIN, err) != 0)

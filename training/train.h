@@ -69,8 +69,8 @@ struct train_job {
  * with another number of ranks. 0; the signal with which any of the ranks was
  * stopped; or -1: ERR_NOT_FOUND and ERR_FILE for the data, ERR_USAGE for a
  * model that is too large, epochs past the horizon or a number of ranks that
- * does not fit, else ERR_FAILED, divergence among them. Where one rank fails
- * all do.
+ * does not fit, ERR_BUSY where another run uses the folder, else ERR_FAILED,
+ * divergence among them. Where one rank fails all do.
  */
 int train_run(const struct train_job *job, struct err *err);
 

@@ -132,8 +132,11 @@ static void plan_time(struct train_plan *plan, const struct train_run *run)
     double moved = (3 + 2 * moments) * (double)plan->parameters * sizeof(real);
     int stage = (int)run->options->zero;
 
-    plan->flops =
-        run->job->kind->flops(run->model, (size_t)run->options->batch);
+    size_t batch = (size_t)run->options->batch;
+
+    if (batch > run->train_count)
+        batch = run->train_count;
+    plan->flops = run->job->kind->flops(run->model, batch);
     plan->product_ms = plan->flops / plan->ranks / plan->gemm_flops_s * 1e3;
     plan->update_ms =
         moved / (stage > 0 ? plan->ranks : 1) / plan->copy_bytes_s * 1e3;

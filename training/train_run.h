@@ -56,6 +56,7 @@ struct train_run {
     struct position at;
     struct checkpoint_piece *pieces; /* that this rank saves */
     struct checkpoint_parts parts;
+    struct checkpoint_lock *lock; /* on the folder of those; or NULL */
     struct checkpoint_place place;
     struct checkpoint_saver *saver; /* NULL: nothing is saved */
     struct meter meter;
@@ -74,6 +75,8 @@ enum { EVALUATE_TARGETS = 256 };
 /* To the user, from the first rank. */
 void run_note(const struct train_run *run, const char *text);
 
+/* Keeps other runs out of the folder of checkpoints; rank 0's. */
+int run_lock_checkpoints(struct train_run *run, struct err *err);
 /* Looks for a checkpoint to go on from: run->checkpoint. */
 int run_open_checkpoint(struct train_run *run, struct err *err);
 /* Goes on from it; 0 also when there is none. */
@@ -91,8 +94,8 @@ void run_end_saving(struct train_run *run);
 /* The shares of a batch: those that the flags say, or else `saved` (0: not
  * known), or else one for each rank and accumulation. */
 int run_cut(struct train_run *run, int saved, struct err *err);
-/* Opens the data, and makes run->model for samples as those are: its sizes are
- * known, its memory is still to be had. */
+/* Opens the data, and makes run->model for samples as those are, and for no
+ * more than there are: its sizes are known, its memory is still to be had. */
 int run_plan(struct train_run *run, enum data_part part, struct err *err);
 
 /* What so many samples are for the model; scale and first are the caller's. */

@@ -1,7 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How many samples there are in a step, in a share of it, and at a time.
+ *
+ * The flags say how large a batch is, which may grow over the epochs. Memory is
+ * planned once, for the largest number of samples that this rank computes at a
+ * time: a share of the largest batch of the run, or of what it measures. There
+ * may be fewer samples than a batch has, so the data limit both.
+ */
 #include <math.h>
 
 #include "training/train_run.h"
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
 
 /* Smith et al., "Don't decay the learning rate, increase the batch size",
  * ICLR 2018. */
@@ -38,12 +51,22 @@ int run_cut(struct train_run *run, int saved, struct err *err)
 static void set_sizes(struct train_run *run)
 {
     const struct train_options *options = run->options;
+    const struct data *data = run->data;
+    size_t limit = (size_t)options->limit;
+    size_t measured = data->held_out < data->count
+                          ? data->count - data->held_out
+                          : data->count;
     size_t largest = batch_at(options, options->epochs - 1);
 
+    run->train_count =
+        limit > 0 ? smaller(limit, data->held_out) : data->held_out;
     run->evaluate_samples = shares_most(&run->shares, (size_t)options->batch);
-    if (run->evaluate_samples < EVALUATE_TARGETS / run->data->targets)
-        run->evaluate_samples = EVALUATE_TARGETS / run->data->targets;
-    run->max_samples = shares_most(&run->shares, largest);
+    if (run->evaluate_samples < EVALUATE_TARGETS / data->targets)
+        run->evaluate_samples = EVALUATE_TARGETS / data->targets;
+    run->evaluate_samples =
+        smaller(run->evaluate_samples, shares_most(&run->shares, measured));
+    run->max_samples =
+        shares_most(&run->shares, smaller(largest, run->train_count));
     if (run->max_samples < run->evaluate_samples)
         run->max_samples = run->evaluate_samples;
 }

@@ -22,6 +22,20 @@ void run_note(const struct train_run *run, const char *text)
         run->job->on_note(run->job->user, text);
 }
 
+int run_lock_checkpoints(struct train_run *run, struct err *err)
+{
+    struct buf notes = BUF_INIT;
+    int status = 0;
+
+    if (run->ranks.rank == 0)
+        status = checkpoint_lock(run->options->checkpoint_dir, &run->lock,
+                                 &notes, err);
+    if (notes.length > 0)
+        run_note(run, buf_text(&notes));
+    buf_clear(&notes);
+    return status;
+}
+
 int run_open_checkpoint(struct train_run *run, struct err *err)
 {
     struct buf notes = BUF_INIT;

@@ -18,6 +18,11 @@
  * that stream is waited for, and by whoever does. A barrier that some threads
  * never reach ends the program. What is captured is kept with its arguments as
  * they were, and put on a stream as often as its graph is launched.
+ *
+ * Each thread has a current device, which is the first until it chooses another
+ * one. What is asked for on a stream of another device is refused, and what
+ * needs a context makes one on the current device: EMULATED_CONTEXTS names a
+ * file for a line each, with the process and the device.
  */
 
 /* One thread has all fibers: what is its own is theirs in common. */
@@ -52,6 +57,8 @@ enum cudaError_t {
     cudaErrorInvalidValue,
     cudaErrorMemoryAllocation,
     cudaErrorInvalidConfiguration = 9,
+    cudaErrorInvalidDevice = 101,
+    cudaErrorInvalidResourceHandle = 400,
     cudaErrorNotReady = 600,
     cudaErrorStreamCaptureUnsupported = 900,
     cudaErrorStreamCaptureInvalidated = 901
@@ -89,13 +96,15 @@ struct emulated_graph {
 };
 typedef struct emulated_graph *cudaGraph_t, *cudaGraphExec_t;
 struct emulated_stream {
+    int device;
     std::deque<emulated_work> work;
     uint64_t asked, done;
     cudaGraph_t capture; /* or NULL */
 };
 typedef struct emulated_stream *cudaStream_t;
 struct emulated_event {
-    cudaStream_t stream;
+    int device;
+    cudaStream_t stream; /* where it was recorded, or NULL */
     uint64_t place;
 };
 typedef struct emulated_event *cudaEvent_t;
@@ -167,6 +176,8 @@ cudaError_t cudaFuncSetAttribute(T *, cudaFuncAttribute, int)
     return cudaSuccess;
 }
 
+/* Whether this thread may put something on it. */
+bool emulated_is_current(cudaStream_t stream);
 /* On the stream, as whatever the device does. */
 void emulated_put(cudaStream_t stream, emulated_work work);
 void emulated_run(const cudaLaunchConfig_t &config,
@@ -183,6 +194,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
     if (block.x * block.y * block.z > 1024 || grid.x > 2147483647U ||
         grid.x == 0 || grid.y - 1 > 65534 || grid.z != 1)
         return cudaErrorInvalidConfiguration;
+    if (!emulated_is_current(how.stream))
+        return cudaErrorInvalidResourceHandle;
     emulated_put(how.stream, [=] {
         emulated_run(how, [=] { kernel(arguments...); });
         return true;

@@ -7,9 +7,11 @@
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #include <sched.h>
+#include <set>
 #include <stdio.h>
 #include <stdlib.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
@@ -47,6 +49,7 @@ static struct emulated_pool {
             free(piece.second);
     }
 } pool;
+static std::set<int> contexts; /* the devices on which there is one */
 static thread_local int own_device;
 static thread_local cudaGraph_t own_capture; /* that of this thread, if any */
 static fiber fibers[1024];                   /* their stacks stay */
@@ -230,6 +233,28 @@ void emulated_run(const cudaLaunchConfig_t &config,
     }
 }
 
+/* With the first thing of this thread that needs one on its device. */
+static void need_context()
+{
+    const std::lock_guard<std::mutex> guard(lock);
+    const char *path = getenv("EMULATED_CONTEXTS");
+    FILE *log;
+
+    if (!contexts.insert(own_device).second || path == nullptr)
+        return;
+    log = fopen(path, "a");
+    if (log == nullptr)
+        abort();
+    fprintf(log, "%d %d\n", (int)getpid(), own_device);
+    fclose(log);
+}
+
+bool emulated_is_current(cudaStream_t stream)
+{
+    need_context();
+    return stream->device == own_device;
+}
+
 void emulated_put(cudaStream_t stream, emulated_work work)
 {
     const std::lock_guard<std::mutex> guard(lock);
@@ -278,6 +303,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     const uint64_t place = place_of(stream);
 
+    need_context();
     if (is_capturing())
         return cudaErrorStreamCaptureUnsupported;
     while (!run_to(stream, place))
@@ -287,7 +313,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *to, unsigned)
 {
-    *to = new emulated_stream{{}, 0, 0, nullptr};
+    need_context();
+    *to = new emulated_stream{own_device, {}, 0, 0, nullptr};
     return cudaSuccess;
 }
 
@@ -299,7 +326,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *to, unsigned)
 {
-    *to = new emulated_event{nullptr, 0};
+    need_context();
+    *to = new emulated_event{own_device, nullptr, 0};
     return cudaSuccess;
 }
 
@@ -311,11 +339,15 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
+    need_context();
+    if (event->device != stream->device)
+        return cudaErrorInvalidResourceHandle;
+
     const std::lock_guard<std::mutex> guard(lock);
 
     if (is_capturing())
         return cudaErrorStreamCaptureUnsupported;
-    *event = {stream, stream->asked};
+    *event = {event->device, stream, stream->asked};
     return cudaSuccess;
 }
 
@@ -323,6 +355,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 {
     emulated_event now;
 
+    need_context();
     {
         const std::lock_guard<std::mutex> guard(lock);
 
@@ -333,6 +366,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
                : cudaErrorNotReady;
 }
 
+/* Those of other devices, too. */
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     while (cudaEventQuery(event) == cudaErrorNotReady)
@@ -387,8 +421,11 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph)
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream)
 {
     const char *said = getenv("EMULATED_GRAPHS");
-    FILE *log = said != nullptr ? fopen(said, "a") : nullptr;
+    FILE *log;
 
+    if (!emulated_is_current(stream))
+        return cudaErrorInvalidResourceHandle;
+    log = said != nullptr ? fopen(said, "a") : nullptr;
     for (const emulated_work &each : graph->work)
         emulated_put(stream, each);
     if (log == nullptr)
@@ -400,6 +437,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream)
 
 static cudaError_t get_memory(void **memory, size_t bytes)
 {
+    need_context();
+
     const std::lock_guard<std::mutex> guard(lock);
 
     *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
@@ -421,6 +460,8 @@ cudaError_t emulated_allocate(void **memory, size_t bytes)
 /* Nothing is under way there: who used it has waited. */
 cudaError_t cudaFree(void *memory)
 {
+    need_context();
+
     const std::lock_guard<std::mutex> guard(lock);
 
     pieces.erase((uintptr_t)memory);
@@ -430,8 +471,11 @@ cudaError_t cudaFree(void *memory)
 
 /* The host asks in the order in which the one stream works. A graph has its
  * own. */
-cudaError_t emulated_allocate_async(void **memory, size_t bytes, cudaStream_t)
+cudaError_t emulated_allocate_async(void **memory, size_t bytes,
+                                    cudaStream_t stream)
 {
+    if (!emulated_is_current(stream))
+        return cudaErrorInvalidResourceHandle;
     if (own_capture != nullptr) {
         cudaError_t status = get_memory(memory, bytes);
 
@@ -456,6 +500,8 @@ cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream)
 {
     size_t bytes;
 
+    if (!emulated_is_current(stream))
+        return cudaErrorInvalidResourceHandle;
     {
         const std::lock_guard<std::mutex> guard(lock);
 
@@ -480,6 +526,8 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *)
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *it,
                                      const void *data)
 {
+    need_context();
+
     const std::lock_guard<std::mutex> guard(lock);
     auto after = pieces.upper_bound((uintptr_t)data);
 
@@ -496,6 +544,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *it,
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes,
                             cudaStream_t stream)
 {
+    if (!emulated_is_current(stream))
+        return cudaErrorInvalidResourceHandle;
     emulated_put(stream, [=] {
         memset(to, value, bytes);
         return true;
@@ -506,6 +556,7 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes,
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
                             cudaMemcpyKind, cudaStream_t stream)
 {
+    need_context();
     emulated_put(stream, [=] {
         memcpy(to, from, bytes);
         return true;
@@ -520,6 +571,8 @@ cudaError_t cudaGetLastError()
 
 const char *cudaGetErrorString(cudaError_t status)
 {
+    if (status == cudaErrorInvalidResourceHandle)
+        return "invalid resource handle";
     return status == cudaSuccess ? "no error" : "an error";
 }
 
@@ -550,7 +603,13 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr what, int)
 
 cudaError_t cudaSetDevice(int device)
 {
+    int count = 0;
+
+    cudaGetDeviceCount(&count);
+    if (device < 0 || device >= count)
+        return cudaErrorInvalidDevice;
     own_device = device;
+    need_context();
     return cudaSuccess;
 }
 

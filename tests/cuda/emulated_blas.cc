@@ -92,7 +92,8 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(
 }
 
 /* To which no other preference was told stays at what the library assumes. As
- * versions of it did, it has no epilogue for vectors. */
+ * versions of it did, it has no epilogue for vectors, and one for some other
+ * shapes (rows or columns of three) that fails. */
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
     cublasLtHandle_t, cublasLtMatmulDesc_t how, cublasLtMatrixLayout_t,
     cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t at_d,
@@ -197,6 +198,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t how,
         all % algorithm->align_bytes != 0 || workspace == nullptr ||
         workspace_bytes < algorithm->workspace_bytes)
         return CUBLAS_STATUS_INVALID_VALUE;
+    if (!emulated_is_current(stream) ||
+        (how->epilogue != CUBLASLT_EPILOGUE_DEFAULT &&
+         (at_d->rows == 3 || at_d->columns == 3)))
+        return CUBLAS_STATUS_EXECUTION_FAILED;
     emulated_put(stream, [=] {
         multiply(it);
         return true;

@@ -14,6 +14,7 @@ import pytest
 
 from checkpoints import newest, shard, state_of
 from programs import ROOT, rest_of
+from waiting import wait_until
 
 FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist")
 FLAGS = ("--width", 16, "--batch", 32)
@@ -238,6 +239,52 @@ def test_a_signal_saves_and_asks_for_a_retry(smtune, smtrain, images, tmp_path,
             == state_of(newest(tmp_path / "whole")))
 
 
+def on_terminal_signals(action):
+    """For preexec_fn: what the process does at first on a terminal's signals. A
+    suite that runs in the background may have them ignored."""
+    return lambda: [signal.signal(number, action)
+                    for number in (signal.SIGINT, signal.SIGHUP)]
+
+
+@pytest.mark.parametrize("number,name", [(signal.SIGINT, "Interrupt"),
+                                         (signal.SIGHUP, "Hangup")])
+def test_saves_when_its_terminal_interrupts_or_ends(smtune, images, tmp_path,
+                                                    number, name):
+    folder = tmp_path / "run"
+    process = smtune.start(
+        "mlp", *FLAGS, "--data", images, "--epochs", 100000, "--checkpoint-dir",
+        folder, program="smtrain",
+        preexec_fn=on_terminal_signals(signal.SIG_DFL))
+    process.stdout.readline()
+    process.send_signal(number)
+    errors = rest_of(process)[1]
+    assert process.returncode == 75, errors
+    assert f"saved a checkpoint on {name}; start again to resume" in errors
+    assert (newest(folder) / "manifest").exists()
+    assert not (folder / "lock").exists()
+
+
+def test_leaves_ignored_what_it_was_started_to_ignore(smtune, images, tmp_path):
+    """As by nohup: between two saves it has looked at signals."""
+    folder = tmp_path / "run"
+
+    def saved():
+        return sorted(folder.glob("checkpoint-*"))[-1:]
+    process = smtune.start(
+        "mlp", *FLAGS, "--data", images, "--epochs", 100000, "--checkpoint-dir",
+        folder, program="smtrain",
+        preexec_fn=on_terminal_signals(signal.SIG_IGN))
+    process.stdout.readline()
+    for number in (signal.SIGINT, signal.SIGHUP):
+        process.send_signal(number)
+    for _ in range(3):  # the first may have been under way
+        wait_until(lambda before=saved(): saved() > before)
+    process.terminate()
+    errors = rest_of(process)[1]
+    assert process.returncode == 75, errors
+    assert "saved a checkpoint on Terminated" in errors
+
+
 def test_without_a_folder_a_signal_ends_it(smtune, images):
     process = smtune.start("mlp", *FLAGS, "--data", images, "--epochs", 100000,
                            program="smtrain")
@@ -289,11 +336,39 @@ def test_a_damaged_checkpoint_is_passed_over(smtrain, tmp_path):
                              result.stderr, re.M)
             assert lines_of(result) == whole[2:]
             assert state_of(newest(folder)) == good
-    for file in folder.glob("*/manifest"):
-        file.write_bytes(b"smtrain checkpoint 2\n")
-    result = smtrain(*flags, 3)
-    assert result.stderr.count("checkpoint skipped") == 2
-    assert lines_of(result) == whole
+
+
+def test_with_all_checkpoints_damaged_nothing_begins_anew(smtrain, tmp_path):
+    folder = tmp_path / "run"
+    flags = ("--checkpoint-dir", folder, "--epochs")
+    whole = lines_of(smtrain(*flags, 3))
+    for path in folder.iterdir():
+        os.truncate(shard(path), 100)
+    last = newest(folder)
+    for words in ((), ("--quiet",), ("--test",)):
+        result = smtrain(*flags, 4, *words)
+        assert lines_of(result, status=1) == []
+        assert (f"smtrain: no checkpoint in '{folder}' is usable: "
+                f"'{shard(last)}' is cut short; " in result.stderr)
+    assert len(list(folder.glob("*/shard-*"))) == 2
+    for path in folder.glob("*/manifest"):
+        path.unlink()  # as killed before it had saved anything
+    assert lines_of(smtrain(*flags, 3)) == whole
+
+
+def test_a_folder_has_one_run_at_a_time(smtune, smtrain, images, tmp_path):
+    folder = tmp_path / "run"
+    process = smtune.start("mlp", *FLAGS, "--data", images, "--epochs", 100000,
+                           "--checkpoint-dir", folder, program="smtrain")
+    process.stdout.readline()
+    result = smtrain("--checkpoint-dir", folder, "--epochs", 1, "--seed", 2)
+    assert lines_of(result, status=1) == []
+    assert (f"smtrain: another training uses '{folder}': wait until it ends"
+            in result.stderr)
+    process.kill()
+    process.wait()
+    lines_of(smtrain("--checkpoint-dir", folder, "--epochs", 1))
+    assert not (folder / "lock").exists()
 
 
 def test_a_checkpoint_of_another_version_is_refused(smtrain, tmp_path):

@@ -62,7 +62,7 @@ def calls_of(log, rank):
     (2, ("--bucket-mb", "0.02", "--clip-norm", "0.5")),
     (3, ("--accumulate", 2)),
     (2, ("--zero", 1, "--clip-norm", "0.5")),
-    (2, ("--zero", 2, "--accumulate", 2)),
+    (2, ("--zero", 2, "--accumulate", 2, "--bucket-mb", "0.02")),
     (2, ("--zero", 3, "--bucket-mb", "0.02")),
 ])
 def test_it_comes_to_what_shared_memory_does(train, tmp_path, ranks, words):
@@ -80,6 +80,18 @@ def test_it_comes_to_what_shared_memory_does(train, tmp_path, ranks, words):
     assert calls[-1] == "abort 0"
     for rank in range(1, ranks):
         assert calls_of(log, rank) == calls
+
+
+@pytest.mark.parametrize("kind", ["shm", "nccl"])
+def test_each_rank_is_on_its_device_alone(train, tmp_path, kind):
+    """With all its threads: a context on another one takes memory there."""
+    contexts = tmp_path / "contexts"
+    result, _ = train(2, "--comm", kind, "--bucket-mb", "0.02",
+                      env={"EMULATED_CONTEXTS": str(contexts)})
+    assert len(lines_of(result)) == 1
+    lines = [line.split() for line in contexts.read_text().splitlines()]
+    assert sorted(device for _, device in lines) == ["0", "1"]
+    assert len({process for process, _ in lines}) == 2
 
 
 def test_all_gradients_go_that_way(train):

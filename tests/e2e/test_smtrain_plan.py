@@ -49,6 +49,15 @@ def test_shares_of_a_rank_take_sums_and_save_activations(
     assert sums["activations"][0] * 3 < whole["activations"][0]
 
 
+@pytest.mark.parametrize("words,samples", [((), 1000), (("--limit", 300), 300)])
+def test_a_batch_is_planned_no_larger_than_the_data(
+        smtune, images, words, samples):  # noqa: F811
+    plans = [planned(smtune, images, *words, "--batch", batch)
+             for batch in (samples, 65536)]
+    for name in ("bytes_by_zero_stage", "flops"):
+        assert plans[0][name] == plans[1][name]
+
+
 def test_arithmetic_of_a_step(smtune, images):  # noqa: F811
     plan = planned(smtune, images, "--batch", 100, "--ranks", 2)
     products = 3 * (256 * 256 + 256 * 10) + 2 * 784 * 256

@@ -3,6 +3,7 @@
 an end for all where one fails."""
 
 import json
+import pathlib
 import re
 import signal
 import socket
@@ -12,7 +13,9 @@ import pytest
 
 from checkpoints import newest, state_of
 from programs import BUILD, rest_of
-from test_smtrain import FLAGS, images, lines_of, metric  # noqa: F401
+from test_smtrain import (FLAGS, images, lines_of, metric,  # noqa: F401
+                          on_terminal_signals)
+from waiting import wait_until
 
 SMALL = ("--limit", 300, "--batch", 50, "--dropout", "0.2", "--depth", 2)
 
@@ -241,6 +244,26 @@ def test_a_signal_stops_all_at_the_same_step(smtune, ranks, images,  # noqa: F81
             == state_of(newest(tmp_path / "whole")))
 
 
+def catches(pid, number):
+    """Whether the process has a handler for the signal."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    mask = int(re.search(r"^SigCgt:\s*(\w+)$", status, re.M)[1], 16)
+    return mask >> (number - 1) & 1 == 1
+
+
+def test_a_second_interrupt_ends_a_rank_that_waits(smtune, images,  # noqa: F811
+                                                   tmp_path):
+    started = start_two(smtune, images, "--checkpoint-dir", tmp_path / "run",
+                        preexec_fn=on_terminal_signals(signal.SIG_DFL))
+    started[0].stdout.readline()
+    started[1].send_signal(signal.SIGSTOP)
+    started[0].send_signal(signal.SIGINT)
+    wait_until(lambda: not catches(started[0].pid, signal.SIGINT))
+    started[0].send_signal(signal.SIGINT)
+    assert started[0].wait(timeout=60) == -signal.SIGINT
+    started[1].kill()
+
+
 def test_a_unit_that_is_used_twice(smtune, tmp_path):
     """The table of tokens of gpt: it is there first and last."""
     (tmp_path / "text").write_text("in the beginning was the word. " * 60)
@@ -256,17 +279,22 @@ def test_a_unit_that_is_used_twice(smtune, tmp_path):
     assert states[0] == states[1] == states[2]
 
 
-def test_the_others_of_a_killed_rank_end(smtune, images):  # noqa: F811
-    """In the middle of training, by themselves: nobody ends them."""
+def start_two(smtune, images, *words, **options):  # noqa: F811
+    """Two ranks that nobody but the test ends."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    started = [smtune.start("mlp", *FLAGS, "--data", images, "--epochs",
-                            100000, program="smtrain",
-                            env={"RANK": str(rank), "WORLD_SIZE": "2",
-                                 "MASTER_ADDR": "127.0.0.1",
-                                 "MASTER_PORT": str(port)})
-               for rank in (0, 1)]
+    return [smtune.start("mlp", *FLAGS, "--data", images, "--epochs", 100000,
+                         *words, program="smtrain",
+                         env={"RANK": str(rank), "WORLD_SIZE": "2",
+                              "MASTER_ADDR": "127.0.0.1",
+                              "MASTER_PORT": str(port)}, **options)
+            for rank in (0, 1)]
+
+
+def test_the_others_of_a_killed_rank_end(smtune, images):  # noqa: F811
+    """In the middle of training, by themselves."""
+    started = start_two(smtune, images)
     started[0].stdout.readline()
     started[1].kill()
     errors = started[0].communicate(timeout=60)[1]

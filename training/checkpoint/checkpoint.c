@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 /* What a rank thinks of a checkpoint: ERR_NONE, or why it is none. */
 struct verdict {
     int kind;
+    bool has_manifest;
     char text[ERR_TEXT_MAX];
 };
 
@@ -75,10 +77,11 @@ static int verify(const struct checkpoint *checkpoint,
     return 0;
 }
 
-/* Opens the one of that step, or notes why not. */
+/* Opens the one of that step, or notes why not. `damage` is what is wrong with
+ * the newest damaged one; one without a manifest was never finished. */
 static int consider(const struct checkpoint_place *place, uint64_t step,
-                    struct checkpoint **checkpoint, struct buf *notes,
-                    struct err *err)
+                    struct checkpoint **checkpoint, struct verdict *damage,
+                    struct buf *notes, struct err *err)
 {
     char *folder = checkpoint_folder(place->directory, step);
     struct verdict verdict = {.kind = ERR_NONE};
@@ -87,6 +90,7 @@ static int consider(const struct checkpoint_place *place, uint64_t step,
 
     *checkpoint = checkpoint_read_manifest(folder, &why);
     free(folder);
+    verdict.has_manifest = *checkpoint != NULL || why.kind != ERR_NOT_FOUND;
     if (*checkpoint == NULL || verify(*checkpoint, place, &why) != 0) {
         verdict.kind = (int)why.kind;
         snprintf(verdict.text, sizeof(verdict.text), "%s", why.text);
@@ -100,6 +104,8 @@ static int consider(const struct checkpoint_place *place, uint64_t step,
         return err_set(err, ERR_FAILED, "%s", verdict.text);
     if (status == 0)
         buf_printf(notes, "%s: checkpoint skipped\n", verdict.text);
+    if (verdict.has_manifest && damage->kind == ERR_NONE)
+        *damage = verdict;
     return status;
 }
 
@@ -108,6 +114,7 @@ int checkpoint_open(const struct checkpoint_place *place,
                     struct err *err)
 {
     uint64_t *steps = NULL, step = 0;
+    struct verdict damage = {.kind = ERR_NONE};
     int count = 0, status;
 
     *checkpoint = NULL;
@@ -121,9 +128,14 @@ int checkpoint_open(const struct checkpoint_place *place,
             step = steps[i];
         status = broadcast(place, &step, sizeof(step), err);
         if (status == 0)
-            status = consider(place, step, checkpoint, notes, err);
+            status = consider(place, step, checkpoint, &damage, notes, err);
     }
     free(steps);
+    if (status == 0 && *checkpoint == NULL && damage.kind != ERR_NONE)
+        status = err_set(err, ERR_FAILED,
+                         "no checkpoint in '%s' is usable: %s; restore one, or "
+                         "use an empty folder to start again",
+                         place->directory, damage.text);
     return status;
 }
 

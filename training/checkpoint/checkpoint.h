@@ -23,12 +23,12 @@ struct comm;
  * parameters, the others are the optimizer's moments), and a share is pieces of
  * them; how they are cut is of no matter to who reads them.
  *
- * A run's life: checkpoint_open and checkpoint_restore, then
+ * A run's life: checkpoint_lock, checkpoint_open and checkpoint_restore, then
  * checkpoint_saver_create, then checkpoint_save at any step with
- * checkpoint_check after each, checkpoint_finish before the process ends, and
- * checkpoint_saver_destroy. Where a function fails on one rank that all ranks
- * call, this rank tells the others (comm_give_up), which are or will be waiting
- * for it.
+ * checkpoint_check after each, checkpoint_finish before the process ends,
+ * checkpoint_saver_destroy and checkpoint_unlock. Where a function fails on one
+ * rank that all ranks call, this rank tells the others (comm_give_up), which
+ * are or will be waiting for it.
  */
 
 /* How far a run is. The same on all ranks. */
@@ -81,6 +81,17 @@ size_t checkpoint_share(const struct params *params, const struct optim *optim,
                         int rank, int size,
                         struct checkpoint_piece pieces[CHECKPOINT_ARRAYS_MAX]);
 
+/*
+ * Keeps other runs out of a directory, which must be there, until the process
+ * ends or checkpoint_unlock. Rank 0 calls it for all. ERR_BUSY where another
+ * run is in it; where the file system has no locks, a line in *notes, and NULL
+ * in *lock.
+ */
+struct checkpoint_lock;
+int checkpoint_lock(const char *directory, struct checkpoint_lock **lock,
+                    struct buf *notes, struct err *err);
+void checkpoint_unlock(struct checkpoint_lock *lock); /* takes NULL */
+
 /* Checkpoints that are found: all ranks call the same. */
 
 /* One that is whole: its checksums are right. */
@@ -90,8 +101,9 @@ struct checkpoint;
  * Opens the newest whole checkpoint, the same one on all ranks, which share
  * the reading; *checkpoint is NULL when there is none (no error). Each one that
  * was passed over is a line in *notes, on all ranks: it names the file and what
- * is wrong with it. ERR_FAILED also for one in the format of another version,
- * which is left as it is.
+ * is wrong with it. One without a manifest was never finished. ERR_FAILED where
+ * none is whole and one is damaged, and for one in the format of another
+ * version: all are left as they are.
  */
 int checkpoint_open(const struct checkpoint_place *place,
                     struct checkpoint **checkpoint, struct buf *notes,

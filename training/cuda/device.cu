@@ -23,6 +23,7 @@ static constexpr int MARKS = 64;
 static constexpr int BF16_MAJOR = 8; /* compute capability */
 
 static struct device {
+    int index;
     cudaStream_t stream;
     float *scratch;
     struct totals *partial; /* [PENDING_MAX][TOTALS_MAX] */
@@ -224,10 +225,12 @@ static int cuda_start(int local_rank, struct err *err)
     int count = 0;
     cudaError_t status;
 
-    if (count_devices(&count, err) != 0 ||
-        check_device(local_rank % count, err) != 0)
+    if (count_devices(&count, err) != 0)
         return -1;
-    status = cudaSetDevice(local_rank % count);
+    device.index = local_rank % count;
+    if (check_device(device.index, err) != 0)
+        return -1;
+    status = cudaSetDevice(device.index);
     if (status == cudaSuccess)
         status =
             cudaStreamCreateWithFlags(&device.stream, cudaStreamNonBlocking);
@@ -241,9 +244,20 @@ static int cuda_start(int local_rank, struct err *err)
         status =
             cudaEventCreateWithFlags(&device.marks[i], cudaEventDisableTiming);
     if (status != cudaSuccess)
-        return err_set(err, ERR_FAILED, "cannot use GPU %d: %s",
-                       local_rank % count, cudaGetErrorString(status));
+        return err_set(err, ERR_FAILED, "cannot use GPU %d: %s", device.index,
+                       cudaGetErrorString(status));
     return gemm_start(err);
+}
+
+/* CUDA gives a new thread the first GPU. There it would make a context of some
+ * 500 MB, and could start nothing on this device's stream. */
+static void cuda_enter_thread(void)
+{
+    const cudaError_t status = cudaSetDevice(device.index);
+
+    if (status != cudaSuccess)
+        device_fail("start", "a thread cannot use GPU %d: %s", device.index,
+                    cudaGetErrorString(status));
 }
 
 /* Copies of operands come and go with every product, so what is free of their
@@ -265,18 +279,18 @@ static int keep_memory(int index, struct err *err)
 
 static int start_bf16(int local_rank, struct err *err)
 {
-    int index = 0, major = 0;
+    int major = 0;
 
     if (cuda_start(local_rank, err) != 0)
         return -1;
-    cudaGetDevice(&index);
-    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index);
+    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor,
+                           device.index);
     if (major < BF16_MAJOR)
         return err_set(err, ERR_FAILED,
                        "GPU %d does not support bf16: its compute capability "
                        "is %d, not %d or later; use --precision fp32",
-                       index, major, BF16_MAJOR);
-    return keep_memory(index, err);
+                       device.index, major, BF16_MAJOR);
+    return keep_memory(device.index, err);
 }
 
 static constexpr struct backend backend_of(const struct ops *ops,
@@ -289,6 +303,7 @@ static constexpr struct backend backend_of(const struct ops *ops,
         .ops = ops,
         .takes_any_memory = false,
         .start = start,
+        .enter_thread = cuda_enter_thread,
         .allocate = cuda_allocate,
         .release = cuda_release,
         .discard = cuda_discard,

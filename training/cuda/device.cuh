@@ -16,7 +16,8 @@ extern "C" {
 /*
  * The one device of this process, its stream, and what went wrong on it first.
  * The table of operations has no room for a handle, so this is the shared
- * object's own state; one thread uses it.
+ * object's own state. One thread uses it; a second one, which has entered,
+ * waits for marks, adds and copies.
  */
 
 static constexpr size_t SCRATCH_NUMBERS = 1 << 22;

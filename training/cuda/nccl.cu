@@ -58,7 +58,7 @@ static_assert(sizeof(struct library) == SYMBOLS * sizeof(void *));
 struct nccl_way {
     struct library library;
     nccl_comm comm;
-    int rank, device;
+    int rank;
     cudaStream_t stream;
     cudaEvent_t done;
     bool has_asked, is_recorded; /* since the last test that was done */
@@ -118,11 +118,13 @@ static void nccl_close(struct nccl_way *way)
 static int prepare(struct nccl_way *way, char device[NCCL_DEVICE_MAX],
                    struct err *err)
 {
+    int index = 0;
+
     return load(&way->library, err) != 0 ||
-                   check_cuda(cudaGetDevice(&way->device), err) != 0 ||
-                   check_cuda(cudaDeviceGetPCIBusId(device, NCCL_DEVICE_MAX,
-                                                    way->device),
-                              err) != 0 ||
+                   check_cuda(cudaGetDevice(&index), err) != 0 ||
+                   check_cuda(
+                       cudaDeviceGetPCIBusId(device, NCCL_DEVICE_MAX, index),
+                       err) != 0 ||
                    check_cuda(cudaStreamCreateWithFlags(&way->stream,
                                                         cudaStreamNonBlocking),
                               err) != 0 ||
@@ -204,12 +206,10 @@ static int (*const ways_to_ask[])(const struct nccl_way *,
                                   const struct nccl_request *) = {
     ask_all_reduce, ask_reduce_scatter, ask_all_gather, ask_broadcast};
 
-/* Threads choose their devices themselves. */
 static int nccl_ask(struct nccl_way *way, const struct nccl_request *request,
                     struct err *err)
 {
-    if (check_cuda(cudaSetDevice(way->device), err) != 0 ||
-        check(way, ways_to_ask[request->op](way, request), err) != 0)
+    if (check(way, ways_to_ask[request->op](way, request), err) != 0)
         return -1;
     way->has_asked = true;
     way->is_recorded = false;

@@ -43,6 +43,9 @@ struct backend {
     /* Chooses a device by the rank's number on its host; once, and first. -1
      * with ERR_FAILED: there is none that it could use. */
     int (*start)(int local_rank, struct err *err);
+    /* In each thread but the one that started it, before anything else here:
+     * from then on it uses the same device. */
+    void (*enter_thread)(void);
     /* Zeroed, and aligned as real_array's; NULL with ERR_FAILED. */
     void *(*allocate)(size_t bytes, struct err *err);
     void (*release)(void *memory); /* takes NULL */

@@ -19,6 +19,10 @@ static void *allocate(size_t bytes, struct err *err)
     return real_array((bytes + sizeof(real) - 1) / sizeof(real), err);
 }
 
+static void enter_thread(void)
+{
+}
+
 /* Page by page, to the system. */
 static void discard(void *memory, size_t bytes)
 {
@@ -52,6 +56,7 @@ const struct backend backend_cpu = {
     .ops = &ops_cpu,
     .takes_any_memory = true,
     .start = start,
+    .enter_thread = enter_thread,
     .allocate = allocate,
     .release = free,
     .discard = discard,

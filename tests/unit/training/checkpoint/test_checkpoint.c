@@ -281,6 +281,57 @@ static void test_checkpoint__passes_over_a_damaged_one(void **state)
     damage(*state, "/shard-0000-of-0001-epoch-2");
 }
 
+static void cut(const struct fixture *run, int step, const char *name)
+{
+    char *path = path_of(run, step, name);
+
+    assert_int_equal(truncate(path, 100), 0);
+    free(path);
+}
+
+static void test_checkpoint__refuses_where_all_are_damaged(void **state)
+{
+    struct fixture *run = *state;
+    char *unfinished = path_of(run, 3, "");
+    struct checkpoint *checkpoint;
+    struct buf notes = BUF_INIT;
+    struct err err = {0};
+
+    save(run, 1, 1);
+    save(run, 2, 2);
+    assert_int_equal(fs_make_directories(unfinished, NULL), 0);
+    cut(run, 1, "/shard-0000-of-0001-epoch-2");
+    cut(run, 2, "/manifest");
+    assert_int_equal(checkpoint_open(&run->place, &checkpoint, &notes, &err),
+                     -1);
+    assert_null(checkpoint);
+    assert_int_equal(err.kind, ERR_FAILED);
+    assert_non_null(strstr(err.text, "no checkpoint in '"));
+    assert_non_null(strstr(err.text, "' is usable: '"));
+    assert_non_null(strstr(err.text, "0000002/manifest' is cut short; "));
+    assert_true(is_there(run, 1, "/manifest"));
+    assert_true(is_there(run, 2, "/shard-0000-of-0001-epoch-2"));
+    buf_clear(&notes);
+    free(unfinished);
+}
+
+/* Killed in the first save, which left nothing to go on from. */
+static void test_checkpoint__an_unfinished_one_alone_is_none(void **state)
+{
+    struct fixture *run = *state;
+    char *unfinished = path_of(run, 3, "");
+    struct checkpoint *checkpoint;
+    struct buf notes = BUF_INIT;
+
+    assert_int_equal(fs_make_directories(unfinished, NULL), 0);
+    assert_int_equal(checkpoint_open(&run->place, &checkpoint, &notes, NULL),
+                     0);
+    assert_null(checkpoint);
+    assert_non_null(strstr(buf_text(&notes), "/manifest' is missing: "));
+    buf_clear(&notes);
+    free(unfinished);
+}
+
 static void assert_refused(struct fixture *run, const char *why)
 {
     struct buf notes = BUF_INIT;
@@ -462,16 +513,32 @@ static int pass_over(struct comm *comm, struct world *world, struct err *err)
     return status;
 }
 
+static int be_refused(struct comm *comm, struct world *world, struct err *err)
+{
+    struct fixture *run = shared_run;
+    struct checkpoint *checkpoint;
+    struct buf notes = BUF_INIT;
+    int status;
+
+    take_place(run, comm, world);
+    status = checkpoint_open(&run->place, &checkpoint, &notes, err);
+    buf_clear(&notes);
+    if (status == 0)
+        return err_set(err, ERR_FAILED, "opened, or none was found");
+    if (strstr(err->text, "2/shard-0002-of-0003-epoch-0' is cut short") == NULL)
+        return -1;
+    err->text[0] = '\0';
+    return 0;
+}
+
 static void test_checkpoint__ranks_agree_on_what_is_whole(void **state)
 {
-    char *path;
-
     shared_run = *state;
     world_run_well((struct world){.kind = "auto", .size = 3}, go_on);
-    path = path_of(shared_run, 2, "/shard-0002-of-0003-epoch-0");
-    assert_int_equal(truncate(path, 100), 0);
-    free(path);
+    cut(shared_run, 2, "/shard-0002-of-0003-epoch-0");
     world_run_well((struct world){.kind = "auto", .size = 2}, pass_over);
+    cut(shared_run, 1, "/shard-0000-of-0003-epoch-0");
+    world_run_well((struct world){.kind = "auto", .size = 2}, be_refused);
 }
 
 /* Saves without end; somebody kills it. */
@@ -527,6 +594,8 @@ int main(void)
         WITH_RUN(test_checkpoint__keeps_the_two_newest),
         WITH_RUN(test_checkpoint__of_the_same_step_the_later_one_stays),
         WITH_RUN(test_checkpoint__passes_over_a_damaged_one),
+        WITH_RUN(test_checkpoint__refuses_where_all_are_damaged),
+        WITH_RUN(test_checkpoint__an_unfinished_one_alone_is_none),
         WITH_RUN(test_checkpoint__refuses_another_run),
         WITH_RUN(test_checkpoint__refuses_another_version),
         WITH_RUN(test_checkpoint__tells_that_writing_failed),
