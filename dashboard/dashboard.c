@@ -11,9 +11,12 @@
 #include "dashboard/feed.h"
 #include "dashboard/http/http.h"
 #include "dashboard/http/listen.h"
+#include "dashboard/http/unix_socket.h"
 #include "dashboard/http/workers.h"
 #include "dashboard/logins.h"
 #include "dashboard/page.h"
+#include "dashboard/route/auth.h"
+#include "dashboard/route/base_url.h"
 #include "dashboard/route/guests.h"
 #include "dashboard/run_list.h"
 #include "dashboard/serve.h"
@@ -35,8 +38,9 @@ struct dashboard {
     struct feed *feed;
     struct http *http;
     int port;
-    bool is_read_only, is_listening;
-    char *socket_path; /* NULL: a port */
+    bool is_read_only;
+    struct unix_socket *socket; /* NULL: a port */
+    struct base_url *base;      /* NULL: browsers ask it itself */
 };
 
 const struct dashboard_source *dashboard_source(
@@ -105,6 +109,16 @@ struct sessions *dashboard_sessions(const struct dashboard *dashboard)
     return logins_sessions(dashboard->logins);
 }
 
+const char *dashboard_base_path(const struct dashboard *dashboard)
+{
+    return dashboard->base != NULL ? base_url_path(dashboard->base) : "";
+}
+
+bool dashboard_is_https(const struct dashboard *dashboard)
+{
+    return dashboard->base != NULL && base_url_is_https(dashboard->base);
+}
+
 enum role dashboard_use_code(const struct dashboard *dashboard,
                              const char *code)
 {
@@ -135,9 +149,8 @@ const struct presence *dashboard_presence(const struct dashboard *dashboard)
 
 void dashboard_destroy(struct dashboard *dashboard)
 {
-    if (dashboard->socket_path != NULL && dashboard->is_listening)
-        unlink(dashboard->socket_path);
-    free(dashboard->socket_path);
+    unix_socket_close(dashboard->socket);
+    base_url_destroy(dashboard->base);
     logins_destroy(dashboard->logins);
     guests_destroy(dashboard->guests);
     page_destroy(dashboard->page);
@@ -149,20 +162,26 @@ void dashboard_destroy(struct dashboard *dashboard)
     free(dashboard);
 }
 
+static int read_base_url(struct dashboard *dashboard, const char *text,
+                         struct err *err)
+{
+    if (text == NULL)
+        return 0;
+    dashboard->base = base_url_parse(text, err);
+    return dashboard->base != NULL ? 0 : -1;
+}
+
 /* The socket, or -1. */
 static int start_listening(struct dashboard *dashboard,
                            const struct dashboard_options *options,
                            struct err *err)
 {
-    int fd;
-
-    dashboard->port = options->port;
-    dashboard->socket_path = mem_copy_string(options->socket_path);
-    fd = options->socket_path != NULL
-             ? listen_unix(options->socket_path, err)
-             : listen_port(options->address, &dashboard->port, err);
-    dashboard->is_listening = fd >= 0;
-    return fd;
+    if (options->socket_path == NULL) {
+        dashboard->port = options->port;
+        return listen_port(options->address, &dashboard->port, err);
+    }
+    dashboard->socket = unix_socket_open(options->socket_path, err);
+    return dashboard->socket != NULL ? unix_socket_take(dashboard->socket) : -1;
 }
 
 static void on_withdrawn(void *user)
@@ -195,15 +214,21 @@ struct dashboard *dashboard_open(uv_loop_t *loop,
 {
     struct dashboard *dashboard = dashboard_create(options, err);
     struct http_handler handler = {.user = dashboard, .asked = serve_asked};
+    struct auth_place place = {0};
     int listen_fd = -1;
 
     if (dashboard == NULL)
         return NULL;
     dashboard->loop = loop;
+    if (read_base_url(dashboard, options->base_url, err) < 0)
+        goto fail;
     listen_fd = start_listening(dashboard, options, err);
     if (listen_fd < 0)
         goto fail;
-    dashboard->logins = logins_open(options, dashboard->port, err);
+    place = (struct auth_place){
+        dashboard->port, options->socket_path == NULL ? options->address : NULL,
+        dashboard->base};
+    dashboard->logins = logins_open(options, &place, err);
     if (dashboard->logins == NULL)
         goto fail;
     dashboard->http = http_create(loop, listen_fd, &handler, err);

@@ -35,9 +35,10 @@ struct streams;
 
 struct dashboard_options {
     const char *store;       /* the store's directory */
-    const char *address;     /* of the loopback, "127.0.0.1" or "::1" */
+    const char *address;     /* to listen on: "127.0.0.1" */
     int port;                /* 0: any that is free */
     const char *socket_path; /* a unix socket instead; NULL: none */
+    const char *base_url;    /* where a proxy shows it; NULL: no proxy */
     const char *presences;   /* for access/presence.h; NULL: that of all */
     bool read_only;          /* there are viewers only */
     const struct dashboard_source *source;

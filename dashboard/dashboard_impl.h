@@ -21,6 +21,12 @@ struct sessions *dashboard_sessions(const struct dashboard *dashboard);
 enum role dashboard_use_code(const struct dashboard *dashboard,
                              const char *code);
 
+/* The path of the base URL, which proxies may keep in what they ask; "": there
+ * is none. */
+const char *dashboard_base_path(const struct dashboard *dashboard);
+/* Whether browsers ask the proxy by HTTPS. */
+bool dashboard_is_https(const struct dashboard *dashboard);
+
 struct guests *dashboard_guests(const struct dashboard *dashboard);
 
 struct page *dashboard_page(const struct dashboard *dashboard);

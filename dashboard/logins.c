@@ -21,6 +21,7 @@
 #include "dashboard/access/viewer_link.h"
 #include "dashboard/dashboard.h"
 #include "dashboard/route/auth.h"
+#include "dashboard/route/base_url.h"
 #include "dashboard/route/sessions.h"
 
 struct logins {
@@ -43,26 +44,34 @@ enum { LOOK_MS = 1000 };
 
 /* ---- opening ---- */
 
-/* "http://127.0.0.1:8420". A socket is reached through a port that we do not
- * know. */
-static char *url_of(const struct dashboard_options *options, int port)
+/* Where programs of this machine ask: "http://127.0.0.1:8420". */
+static char *url_of(const struct auth_place *place)
 {
-    if (options->socket_path != NULL)
+    const char *address = place->address;
+
+    if (address == NULL)
         return mem_copy_string("http://localhost");
-    return mem_printf(strchr(options->address, ':') != NULL ? "http://[%s]:%d"
-                                                            : "http://%s:%d",
-                      options->address, port);
+    if (strcmp(address, "0.0.0.0") == 0) /* each of the machine's */
+        address = "127.0.0.1";
+    else if (strcmp(address, "::") == 0)
+        address = "::1";
+    return mem_printf(strchr(address, ':') != NULL ? "http://[%s]:%d"
+                                                   : "http://%s:%d",
+                      address, place->port);
 }
 
 static struct presence *make_presence(const struct dashboard_options *options,
-                                      int port, struct err *err)
+                                      const struct auth_place *place,
+                                      struct err *err)
 {
-    char *url = url_of(options, port);
-    char *name = presence_name(port, options->socket_path);
-    const struct presence_about about = {.url = url,
-                                         .store = options->store,
-                                         .socket = options->socket_path,
-                                         .is_read_only = options->read_only};
+    char *url = url_of(place);
+    char *name = presence_name(place->port, options->socket_path);
+    const struct presence_about about = {
+        .url = url,
+        .base_url = place->base != NULL ? base_url_text(place->base) : NULL,
+        .store = options->store,
+        .socket = options->socket_path,
+        .is_read_only = options->read_only};
     struct presence *presence =
         presence_create(options->presences, name, &about, err);
 
@@ -88,15 +97,14 @@ static int write_tokens(const struct logins *logins, struct err *err)
     return 0;
 }
 
-struct logins *logins_open(const struct dashboard_options *options, int port,
-                           struct err *err)
+struct logins *logins_open(const struct dashboard_options *options,
+                           const struct auth_place *place, struct err *err)
 {
     struct logins *logins = mem_zero(sizeof(*logins));
 
-    logins->auth = auth_create(options->socket_path != NULL ? 0 : port,
-                               !options->read_only);
+    logins->auth = auth_create(place, !options->read_only);
     logins->sessions = sessions_create();
-    logins->presence = make_presence(options, port, err);
+    logins->presence = make_presence(options, place, err);
     if (logins->presence != NULL && write_tokens(logins, err) == 0)
         logins->link = viewer_link_open(options->store,
                                         presence_folder(logins->presence), err);

@@ -8,6 +8,7 @@
 #include "dashboard/route/route.h"
 
 struct auth;
+struct auth_place;
 struct dashboard_options;
 struct presence;
 struct sessions;
@@ -19,10 +20,9 @@ struct sessions;
  */
 struct logins;
 
-/* For a dashboard that listens, on that port where it has one. NULL on error.
- */
-struct logins *logins_open(const struct dashboard_options *options, int port,
-                           struct err *err);
+/* For a dashboard that listens at the place. NULL on error. */
+struct logins *logins_open(const struct dashboard_options *options,
+                           const struct auth_place *place, struct err *err);
 /* From now on, a link that was withdrawn takes the sessions with it that it has
  * opened; calls `withdrawn` then. */
 void logins_watch(struct logins *logins, uv_loop_t *loop,

@@ -127,9 +127,9 @@ static struct blob *expanded(struct page *page, const struct page_file *file)
 }
 
 int page_answer(struct page *page, const struct http_exchange *exchange,
-                struct answer *answer, char **etag)
+                const char *target, struct answer *answer, char **etag)
 {
-    const struct page_file *file = find_target(http_target(exchange));
+    const struct page_file *file = find_target(target);
     const char *method = http_method(exchange);
     bool compressed = takes_gzip(http_header(exchange, "Accept-Encoding"));
 

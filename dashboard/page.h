@@ -33,10 +33,11 @@ struct blob *page_expand(const struct page_file *file);
 struct page *page_create(void);
 void page_destroy(struct page *page); /* NULL is allowed */
 
-/* Where the request is for one of the files ("/" is index.html, "/login"
- * login.html): the answer, compressed if the client takes that, with its ETag,
- * the caller's to free; 0. -1: it is not. */
+/* Where the request, whose target is given without what is in front of it
+ * (target.h), is for one of the files ("/" is index.html, "/login" login.html):
+ * the answer, compressed if the client takes that, with its ETag, the caller's
+ * to free; 0. -1: it is not. */
 int page_answer(struct page *page, const struct http_exchange *exchange,
-                struct answer *answer, char **etag);
+                const char *target, struct answer *answer, char **etag);
 
 #endif

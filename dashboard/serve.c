@@ -98,6 +98,14 @@ static void refuse(struct request *request, int status, const char *text)
     reply(request);
 }
 
+/* To the page at the path, whose addresses are relative to it. */
+static void redirect(struct request *request, const char *path)
+{
+    request->answer.status = 308;
+    answer_header(&request->answer, "Location", "%s/", path);
+    reply(request);
+}
+
 static int status_of(const struct err *err)
 {
     static const struct {
@@ -237,7 +245,8 @@ static int check_host(const struct request *request, const char **text)
             return 400;
         }
     }
-    *text = "the host name in the request is not the dashboard's own";
+    *text = "the host name in the request is not the dashboard's own (behind a "
+            "reverse proxy: --base-url)";
     return host != NULL &&
                    auth_host_is_ours(dashboard_auth(request->dashboard), host)
                ? 0
@@ -299,7 +308,7 @@ static int check_write(struct request *request, const char **text)
     }
     *text = "missing header 'Origin'";
     if (http_header(exchange, "Origin") == NULL &&
-        (request->session_key != NULL ||
+        (request->target.session_key != NULL ||
          http_header(exchange, "Authorization") == NULL))
         return 403;
     *text = "type mismatch: the body must be application/json";
@@ -312,32 +321,18 @@ static int check_write(struct request *request, const char **text)
     return json_is_object(request->body) ? 0 : 400;
 }
 
-/* The target without the "/s/KEY" of a session, which the request has then. */
-static const char *take_session(struct request *request, const char *target)
-{
-    const char prefix[] = "/s/";
-    const char *key = target + sizeof(prefix) - 1;
-
-    if (strncmp(target, prefix, sizeof(prefix) - 1) != 0 ||
-        key[strcspn(key, "/?")] != '/')
-        return target;
-    request->session_key = key;
-    request->session_key_length = strcspn(key, "/");
-    return key + request->session_key_length;
-}
-
 static void find_role(struct request *request)
 {
     const struct dashboard *dashboard = request->dashboard;
     struct http_exchange *exchange = request->exchange;
 
-    request->role =
-        request->session_key != NULL
-            ? sessions_role(dashboard_sessions(dashboard), request->session_key,
-                            request->session_key_length,
-                            http_header(exchange, "Cookie"))
-            : auth_role(dashboard_auth(dashboard),
-                        http_header(exchange, "Authorization"));
+    request->role = request->target.session_key != NULL
+                        ? sessions_role(dashboard_sessions(dashboard),
+                                        request->target.session_key,
+                                        request->target.session_key_length,
+                                        http_header(exchange, "Cookie"))
+                        : auth_role(dashboard_auth(dashboard),
+                                    http_header(exchange, "Authorization"));
     if (!request_is_guests(request))
         http_protect(exchange);
 }
@@ -348,7 +343,7 @@ static void serve(struct request *request)
                                  const char **text) = {check_role, check_page,
                                                        check_write};
     struct http_exchange *exchange = request->exchange;
-    const char *target = take_session(request, http_target(exchange));
+    const char *base_path = dashboard_base_path(request->dashboard);
     const char *text = "";
     int status = check_host(request, &text);
 
@@ -356,12 +351,18 @@ static void serve(struct request *request)
         refuse(request, status, text);
         return;
     }
+    request->target = target_read(http_target(exchange), base_path);
+    if (request->target.lacks_slash) {
+        redirect(request, base_path);
+        return;
+    }
     find_role(request);
-    status = match_find(route_tables, http_method(exchange), target,
-                        &request->match, &request->err);
+    status = match_find(route_tables, http_method(exchange),
+                        request->target.asked, &request->match, &request->err);
     if ((status == 404 || status == 405) &&
         page_answer(dashboard_page(request->dashboard), exchange,
-                    &request->answer, &request->etag) == 0) {
+                    request->target.file, &request->answer,
+                    &request->etag) == 0) {
         /* Compressed, as every browser takes it, it is the program's. */
         if (blob_is_static(request->answer.bytes) || is_let_in(request))
             reply_if_room(request);

@@ -182,7 +182,7 @@ int stream_open(const struct request *request, int64_t run, struct err *err)
     stream->run = run;
     stream->is_guests = request_is_guests(request);
     stream->is_of_link =
-        request->session_key != NULL && request->role == ROLE_VIEWER;
+        request->target.session_key != NULL && request->role == ROLE_VIEWER;
     stream->last_id = stream_last_id(request);
     STAILQ_INIT(&stream->pieces);
     add(stream, blob_of_static(greeting, sizeof(greeting) - 1));

@@ -13,7 +13,7 @@
 
 enum { NAME_ROOM = 16 }; /* of "/NAME" and its NUL */
 
-static int make_private(const char *path, struct err *err)
+int private_folder(const char *path, struct err *err)
 {
     struct stat status;
 
@@ -24,10 +24,10 @@ static int make_private(const char *path, struct err *err)
         return err_set_errno(err, ERR_FAILED, errno, "cannot examine '%s'",
                              path);
     if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
-        (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        (status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
         return err_set(err, ERR_FAILED,
                        "'%s' is not a private directory: it must belong to "
-                       "you, and only you may write to it",
+                       "you, with mode 0700",
                        path);
     return 0;
 }
@@ -45,8 +45,8 @@ int runtime_folder(const char *name, char path[RUNTIME_FOLDER_MAX],
     else
         snprintf(parent, sizeof(parent), "/tmp/smtune-%u",
                  (unsigned int)geteuid());
-    if (make_private(parent, err) != 0)
+    if (private_folder(parent, err) != 0)
         return -1;
     snprintf(path, RUNTIME_FOLDER_MAX, "%s/%.*s", parent, NAME_ROOM - 2, name);
-    return make_private(path, err);
+    return private_folder(path, err);
 }

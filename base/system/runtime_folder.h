@@ -15,4 +15,9 @@ enum { RUNTIME_FOLDER_MAX = 512 };
 int runtime_folder(const char *name, char path[RUNTIME_FOLDER_MAX],
                    struct err *err);
 
+/* Makes a folder for this user alone, if there is nothing at the path; the
+ * folder that it is in has to be there. ERR_FAILED where it is a link, or
+ * another user's or open to others. */
+int private_folder(const char *path, struct err *err);
+
 #endif

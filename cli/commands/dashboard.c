@@ -3,7 +3,8 @@
  * `smtune dashboard`: options, addresses, and the first free port. A port that
  * the user names is the only one tried, because a bookmark or an ssh tunnel
  * depends on it. Without one the next PORTS_TRIED ports are tried, so that two
- * users of a machine do not collide.
+ * users of a machine do not collide. A proxy asks one port, so that behind one
+ * no other is tried.
  *
  * --login and --withdraw ask nothing of the dashboard that runs: they read and
  * write what it leaves in a folder of the user's (access/presence.h).
@@ -17,6 +18,7 @@
 #include "base/compiler.h"
 #include "cli/cmd.h"
 #include "cli/serve/dashboard_source.h"
+#include "cli/serve/tunnel.h"
 #include "cli/term/browser.h"
 #include "cli/term/output.h"
 #include "dashboard/access/presence_address.h"
@@ -28,7 +30,7 @@ enum { DEFAULT_PORT = 8420, PORTS_TRIED = 20, PORT_MAX = 65535 };
 
 struct options {
     const char *port; /* NULL: not given */
-    const char *socket_path;
+    const char *socket_path, *base_url, *listen;
     bool open, read_only, login, withdraw;
 };
 
@@ -38,7 +40,13 @@ static const struct opt opts[] = {
      "the next free one)",
      0, NULL},
     {"socket", 0, OPT_TEXT, offsetof(struct options, socket_path), "PATH",
-     "listen on a unix socket at this path instead", 0, NULL},
+     "listen on a Unix socket at this path instead", 0, NULL},
+    {"base-url", 0, OPT_TEXT, offsetof(struct options, base_url), "URL",
+     "where a reverse proxy shows it to browsers", 0, NULL},
+    {"listen", 0, OPT_TEXT, offsetof(struct options, listen), "ADDRESS",
+     "listen on this IP address, for a proxy on another machine (default: "
+     "127.0.0.1)",
+     0, NULL},
     {"open", 0, OPT_FLAG, offsetof(struct options, open), NULL,
      "open it in the browser", 0, NULL},
     {"read-only", 0, OPT_FLAG, offsetof(struct options, read_only), NULL,
@@ -51,9 +59,9 @@ static const struct opt opts[] = {
 };
 
 static const struct table_column columns[] = {
-    {"store", NULL, COLUMN_TEXT, NULL},    {"socket", NULL, COLUMN_TEXT, NULL},
-    {"operator", NULL, COLUMN_TEXT, NULL}, {"viewer", NULL, COLUMN_TEXT, NULL},
-    {"tokens", NULL, COLUMN_TEXT, NULL},
+    {"store", NULL, COLUMN_TEXT, NULL},  {"socket", NULL, COLUMN_TEXT, NULL},
+    {"tunnel", NULL, COLUMN_TEXT, NULL}, {"operator", NULL, COLUMN_TEXT, NULL},
+    {"viewer", NULL, COLUMN_TEXT, NULL}, {"tokens", NULL, COLUMN_TEXT, NULL},
 };
 
 /* Whether the user names the port or the socket. */
@@ -70,6 +78,14 @@ struct serving {
 
 /* ---- addresses ---- */
 
+/* The command by which another machine reaches it; NULL: none is needed. */
+static char *tunnel_to(const struct presence_about *about)
+{
+    return about->socket != NULL && about->base_url == NULL
+               ? tunnel_command(PRESENCE_TUNNEL_PORT, about->socket)
+               : NULL;
+}
+
 static int print_addresses(const struct cli *cli,
                            const struct presence *presence, struct err *err)
 {
@@ -84,16 +100,16 @@ static int print_addresses(const struct cli *cli,
         status = operator_address != NULL ? 0 : -1;
     }
     if (status == 0) {
+        char *tunnel = tunnel_to(about);
         const struct value cells[ARRAY_LEN(columns)] = {
-            value_text(about->store),
-            value_text_or_null(about->socket),
-            value_text_or_null(operator_address),
-            value_text(viewer),
-            value_text(presence_folder(presence)),
+            value_text(about->store),   value_text_or_null(about->socket),
+            value_text_or_null(tunnel), value_text_or_null(operator_address),
+            value_text(viewer),         value_text(presence_folder(presence)),
         };
 
         status = output_object(cli, columns, cells, ARRAY_LEN(columns), err);
         fflush(stdout);
+        free(tunnel);
     }
     free(operator_address);
     free(viewer);
@@ -148,6 +164,10 @@ static int on_ready(void *user, const struct dashboard *dashboard,
     if (serving->options->open)
         open_browser(serving, presence);
     hint_at_login(serving->cli, presence);
+    if (may_hint(serving->cli) && serving->options->listen != NULL)
+        fprintf(stderr,
+                "smtune: other machines can connect to this port, and the "
+                "connection from the proxy is not encrypted\n");
     if (may_hint(serving->cli))
         fprintf(stderr, "smtune: Ctrl-C stops the dashboard, not the runs\n");
     return 0;
@@ -169,14 +189,25 @@ static int read_port(const char *text, int *port, struct err *err)
 static int check_options(const struct options *options,
                          struct dashboard_options *wanted, struct err *err)
 {
-    if (options->port != NULL && options->socket_path != NULL)
-        return err_set(err, ERR_USAGE,
-                       "--port and --socket exclude each other");
+    if (options->socket_path != NULL &&
+        (options->port != NULL || options->listen != NULL))
+        return err_set(err, ERR_USAGE, "--%s and --socket exclude each other",
+                       options->port != NULL ? "port" : "listen");
     if ((options->login || options->withdraw) &&
-        (options->open || options->read_only))
+        (options->open || options->read_only || options->base_url != NULL ||
+         options->listen != NULL))
         return err_set(err, ERR_USAGE,
                        "--login and --withdraw start no dashboard: leave out "
-                       "--open and --read-only");
+                       "--open, --read-only, --base-url and --listen");
+    if (options->listen != NULL && options->base_url == NULL)
+        return err_set(err, ERR_USAGE,
+                       "--listen is for a reverse proxy and needs --base-url: "
+                       "without a proxy, forward the port with 'ssh -L'");
+    if (options->open && options->socket_path != NULL &&
+        options->base_url == NULL)
+        return err_set(err, ERR_USAGE,
+                       "--open and --socket exclude each other: a browser "
+                       "cannot connect to a Unix socket");
     return options->port != NULL ? read_port(options->port, &wanted->port, err)
                                  : 0;
 }
@@ -186,7 +217,8 @@ static int serve(const struct cli *cli, const struct options *options,
                  struct dashboard_options *wanted, struct err *err)
 {
     struct serving serving = {.cli = cli, .options = options};
-    int tries = is_named(options) ? 1 : PORTS_TRIED;
+    int tries =
+        is_named(options) || options->base_url != NULL ? 1 : PORTS_TRIED;
     int status;
 
     do {
@@ -270,12 +302,14 @@ static int exec(const struct cli *cli, const void *given, char **operands,
 {
     const struct options *options = given;
     struct dashboard_source source = {0};
-    struct dashboard_options wanted = {.store = cli->store,
-                                       .address = "127.0.0.1",
-                                       .port = DEFAULT_PORT,
-                                       .socket_path = options->socket_path,
-                                       .read_only = options->read_only,
-                                       .source = &source};
+    struct dashboard_options wanted = {
+        .store = cli->store,
+        .address = options->listen != NULL ? options->listen : "127.0.0.1",
+        .port = DEFAULT_PORT,
+        .socket_path = options->socket_path,
+        .base_url = options->base_url,
+        .read_only = options->read_only,
+        .source = &source};
     struct source_user *user;
     int status;
 
@@ -309,8 +343,13 @@ const struct cmd cmd_dashboard = {
                "it.\n\n"
                "From another machine, forward the port through ssh under "
                "the same number: ssh -L 8420:127.0.0.1:8420 HOST. With "
-               "--socket only the owner of the socket can connect: ssh -L "
-               "8420:/path/to/socket HOST.\n\n"
+               "--socket, other users of the machine cannot connect, and "
+               "the command prints the line with 'ssh -L' that forwards "
+               "port 8420 of your own machine to the socket.\n\n"
+               "Behind a reverse proxy, for example Open OnDemand or "
+               "JupyterHub, give the URL of the dashboard there: --base-url. "
+               "The proxy may keep or remove the path of that URL "
+               "(docs/dashboard.md).\n\n"
                "Programs can use the API behind the page "
                "(docs/dashboard-api.md). They read a token from the files "
                "'operator' and 'viewer' in the folder that the command "
@@ -319,7 +358,9 @@ const struct cmd cmd_dashboard = {
                 "smtune dashboard --open         # and in the browser\n"
                 "smtune dashboard --read-only    # for a shared screen\n"
                 "smtune dashboard --login        # for another browser\n"
-                "smtune dashboard --withdraw     # end viewers' access\n",
+                "smtune dashboard --withdraw     # end viewers' access\n"
+                "smtune dashboard --socket ~/.dashboard/socket\n"
+                "smtune dashboard --base-url https://host/path\n",
     .opts = opts,
     .options_size = sizeof(struct options),
     .has_loop = true,

@@ -29,7 +29,7 @@ struct presence {
     char *name;
     char *folder;
     int lock; /* -1: of another process */
-    char *url, *store, *socket;
+    char *url, *base_url, *store, *socket;
     struct presence_about about; /* these */
 };
 
@@ -67,10 +67,12 @@ static void take_about(struct presence *presence,
                        const struct presence_about *about)
 {
     presence->url = mem_copy_string(about->url);
+    presence->base_url = mem_copy_string(about->base_url);
     presence->store = mem_copy_string(about->store);
     presence->socket = mem_copy_string(about->socket);
     presence->about =
         (struct presence_about){.url = presence->url,
+                                .base_url = presence->base_url,
                                 .store = presence->store,
                                 .socket = presence->socket,
                                 .is_read_only = about->is_read_only};
@@ -81,7 +83,8 @@ static int write_about(const struct presence *presence, struct err *err)
     const struct presence_about *about = &presence->about;
     char *path = fs_join(presence->folder, about_name);
     json_t *json = json_pack(
-        "{s:o, s:o, s:o, s:b}", "url", json_from_text(about->url), "store",
+        "{s:o, s:o, s:o, s:o, s:b}", "url", json_from_text(about->url),
+        "base_url", json_from_text(about->base_url), "store",
         json_from_text(about->store), "socket", json_from_text(about->socket),
         "read_only", about->is_read_only);
     struct buf text = BUF_INIT;
@@ -107,6 +110,7 @@ static int read_about(struct presence *presence)
         presence,
         &(struct presence_about){
             .url = json_string_value(json_object_get(json, "url")),
+            .base_url = json_string_value(json_object_get(json, "base_url")),
             .store = json_string_value(json_object_get(json, "store")),
             .socket = json_string_value(json_object_get(json, "socket")),
             .is_read_only = json_is_true(json_object_get(json, "read_only"))});
@@ -184,6 +188,7 @@ static void release(struct presence *presence)
     if (presence->lock >= 0)
         close(presence->lock);
     free(presence->url);
+    free(presence->base_url);
     free(presence->store);
     free(presence->socket);
     free(presence->parent);
@@ -236,8 +241,8 @@ struct presence *presence_create(const char *folder, const char *name,
     char *parent = find_parent(folder, err);
     char *store = fs_absolute(about->store);
     char *socket = about->socket != NULL ? fs_absolute(about->socket) : NULL;
-    const struct presence_about absolute = {about->url, store, socket,
-                                            about->is_read_only};
+    const struct presence_about absolute = {about->url, about->base_url, store,
+                                            socket, about->is_read_only};
     struct presence *presence =
         parent != NULL ? create_in(parent, name, &absolute, err) : NULL;
 

@@ -20,9 +20,10 @@
 struct presence;
 
 struct presence_about {
-    const char *url;    /* "http://127.0.0.1:8420" */
-    const char *store;  /* the store's directory */
-    const char *socket; /* NULL: it has a port */
+    const char *url;      /* for programs: "http://127.0.0.1:8420" */
+    const char *base_url; /* for browsers, of a proxy; NULL: there is none */
+    const char *store;    /* the store's directory */
+    const char *socket;   /* NULL: it has a port */
     bool is_read_only;
 };
 

@@ -10,7 +10,14 @@
 /* What is behind the # stays in the browser: no log and no header has it. */
 static char *address_with(const struct presence *presence, const char *secret)
 {
-    return mem_printf("%s/login#%s", presence_about(presence)->url, secret);
+    const struct presence_about *about = presence_about(presence);
+
+    if (about->base_url == NULL && about->socket != NULL)
+        return mem_printf("http://127.0.0.1:%d/login#%s", PRESENCE_TUNNEL_PORT,
+                          secret);
+    return mem_printf("%s/login#%s",
+                      about->base_url != NULL ? about->base_url : about->url,
+                      secret);
 }
 
 char *presence_operator_address(const struct presence *presence, int64_t now_ms,

@@ -7,7 +7,11 @@
 #include "base/err.h"
 #include "dashboard/access/presence.h"
 
-/* The addresses that let a browser in to a running dashboard. */
+/* The addresses that let a browser in to a running dashboard: at its proxy, at
+ * its port or, where it has a socket, at a port of ssh on the user's machine.
+ */
+
+enum { PRESENCE_TUNNEL_PORT = 8420 };
 
 /* The address for the operator's browser, with a new code; NULL on error, and
  * where there is no operator (read-only; then err is left alone). The caller's

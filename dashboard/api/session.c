@@ -48,8 +48,10 @@ static int answer_login(const struct request *request, struct store *store,
             "'smtune dashboard --login' prints new ones");
     session = sessions_add(dashboard_sessions(dashboard), role);
     answer_header(answer, "Set-Cookie",
-                  "%s=%s; Path=/s/%s/; HttpOnly; SameSite=Strict",
-                  SESSION_COOKIE, session->secret, session->key);
+                  "%s=%s; Path=%s/s/%s/; HttpOnly; SameSite=Strict%s",
+                  SESSION_COOKIE, session->secret,
+                  dashboard_base_path(dashboard), session->key,
+                  dashboard_is_https(dashboard) ? "; Secure" : "");
     return answer_json(
         answer,
         json_pack("{s:s, s:s}", "role", role_word(role), "key", session->key),

@@ -19,8 +19,8 @@
  */
 
 static const char charset_tag[] = "<meta charset=\"utf-8\" />";
-static const char style_tag[] = "<link rel=\"stylesheet\" href=\"/app.css\" />";
-static const char script_tag[] = "<script src=\"/app.js\" defer></script>";
+static const char style_tag[] = "<link rel=\"stylesheet\" href=\"app.css\" />";
+static const char script_tag[] = "<script src=\"app.js\" defer></script>";
 static const char end_tag[] = "</body>";
 static const char script_name[] = "app.js";
 static const char login_name[] = "login.js"; /* a file lets nobody in */

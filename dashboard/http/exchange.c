@@ -302,6 +302,8 @@ void http_stream(struct http_exchange *exchange, const char *type,
     exchange->source = *source;
     MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
                             "no-store");
+    /* nginx otherwise holds events back until it has a page of them. */
+    MHD_add_response_header(response, "X-Accel-Buffering", "no");
     answer(exchange, MHD_HTTP_OK, type, response);
 }
 

@@ -14,10 +14,18 @@
  */
 
 struct auth;
+struct base_url;
 
-/* port 0: it is a unix socket, which may be forwarded from any port. Without an
- * operator there are viewers only. */
-struct auth *auth_create(int port, bool has_operator);
+/* Where the server is found. */
+struct auth_place {
+    int port; /* 0: a unix socket, which may be forwarded from any port */
+    const char *address;         /* that it listens on; NULL: a socket */
+    const struct base_url *base; /* where browsers find it; NULL: there */
+};
+
+/* What the place has is borrowed. Without an operator there are viewers only.
+ */
+struct auth *auth_create(const struct auth_place *place, bool has_operator);
 void auth_destroy(struct auth *auth);
 
 /* NULL where there is no such role. */
@@ -27,9 +35,11 @@ const char *auth_token(const struct auth *auth, enum role role);
 enum role auth_role(const struct auth *auth, const char *authorization);
 
 /* Whether a request's `Host` is a name of this very server: another name that
- * leads here is that of somebody else's page (DNS rebinding). */
+ * leads here is that of somebody else's page (DNS rebinding). Behind a proxy it
+ * may be the base URL's as well. */
 bool auth_host_is_ours(const struct auth *auth, const char *host);
-/* Whether an `Origin` is: "http://" and such a host. */
+/* Whether an `Origin` is: that of the base URL and, where there is none,
+ * "http://" and such a host. */
 bool auth_origin_is_ours(const struct auth *auth, const char *origin);
 
 #endif

@@ -6,6 +6,7 @@
 #include "dashboard/http/workers.h"
 #include "dashboard/route/guests.h"
 #include "dashboard/route/match.h"
+#include "dashboard/route/target.h"
 
 /* What a route is asked for; for the files that serve it (serve.c, request.c,
  * stream.c), while others have route.h's functions. */
@@ -13,10 +14,7 @@ struct request {
     struct dashboard *dashboard;
     struct http_exchange *exchange;
     struct match match;
-    /* The key of the session that a browser's page asks in, of the target (not
-     * ended there); NULL: none. */
-    const char *session_key;
-    size_t session_key_length;
+    struct target target;
     enum role role;
     struct guest guest; /* where it is one's */
     json_t *body;

@@ -53,7 +53,7 @@ struct route_query {
         .fallback = (otherwise), .doc = (what)                                 \
     }
 
-enum { ANSWER_HEADERS_MAX = 4, ANSWER_HEADER_SIZE = 256 };
+enum { ANSWER_HEADERS_MAX = 4, ANSWER_HEADER_SIZE = 512 };
 
 struct answer {
     int status;         /* 200 */

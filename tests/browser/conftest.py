@@ -14,7 +14,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import sqlite3
 import subprocess
 import tempfile
@@ -22,6 +21,7 @@ import tempfile
 import pytest
 
 from programs import BUILD
+from proxies import free_port
 
 MISSING = [name for name in ("chromium", "chromedriver")
            if shutil.which(name) is None]
@@ -130,12 +130,6 @@ class Dashboard:
 
     def thaw(self):
         self.process.send_signal(signal.SIGCONT)
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 @pytest.fixture

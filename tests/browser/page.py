@@ -4,6 +4,7 @@
 import json
 import pathlib
 import re
+import urllib.parse
 
 from selenium import webdriver
 from selenium.common.exceptions import (
@@ -63,7 +64,8 @@ class Page:
         """Opens an address that lets the browser in, and waits until it is."""
         self.address = url.split("/login")[0]
         self.driver.get(url)
-        wait_until(lambda: self.js("return location.pathname") == "/",
+        path = urllib.parse.urlsplit(self.address).path + "/"
+        wait_until(lambda: self.js("return location.pathname") == path,
                    PATIENCE_S, "the page behind the login")
         return self
 

@@ -77,9 +77,15 @@ class Dashboard:
         address = urllib.parse.urlsplit(self.urls["viewer"])
         self.host, self.netloc = address.hostname, address.netloc
         self.port = address.port
+        self.path = address.path.removesuffix("/login")  # of a base URL
         self.tokens = {role: self.read_token(role)
                        for role in ("viewer", "operator") if self.urls[role]}
         return self
+
+    def about(self):
+        """What it leaves for programs, apart from tokens."""
+        return json.loads((pathlib.Path(self.urls["tokens"]) / "about.json"
+                           ).read_text())
 
     def read_token(self, role):
         """What a program sends: the only line of a file."""
@@ -108,7 +114,10 @@ class Dashboard:
 
     def new_urls(self, action="--login"):
         """What another command prints of it while it runs."""
-        return self.smtune.json("dashboard", action, "--port", self.port)
+        path = self.urls["socket"]
+        chosen = ["--socket", path] if path else [
+            "--port", pathlib.Path(self.urls["tokens"]).name]
+        return self.smtune.json("dashboard", action, *chosen)
 
     def log_in(self, url, **headers):
         """The answer to the page that an address leads to."""
@@ -143,7 +152,7 @@ class Dashboard:
                 if value is not None}
         with (contextlib.nullcontext(connection) if connection else
               self.connection()) as connection:
-            connection.request(method, path, body, sent)
+            connection.request(method, self.path + path, body, sent)
             response = connection.getresponse()
             return Answer(response.status, response.headers, response.read())
 

@@ -5,8 +5,10 @@ import contextlib
 import http.client
 import os
 import pathlib
+import shlex
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 
@@ -14,6 +16,7 @@ import pytest
 
 from dashboards import Browser, Dashboard, dashboard, filled
 from programs import wait_until
+from proxies import PythonProxy
 
 SESSION = "/api/v1/session"
 
@@ -313,13 +316,22 @@ def test_read_only_has_an_address_for_viewers_alone(filled):
 
 
 def test_the_dashboard_of_a_socket(filled):
+    """Its addresses are those at the end of the tunnel that it prints."""
     path = filled.directory / "s"
-    with Dashboard(filled, "--socket", path) as dashboard:
+    with Dashboard(filled, "--socket", "s") as dashboard, \
+            PythonProxy("", True, {}) as tunnel:
         for words in ([], ["--socket", path]):
             urls = filled.json("dashboard", "--login", *words)
             assert urls["socket"] == str(path)
-            assert urls["operator"].startswith("http://localhost/login#")
+            assert urls["operator"].startswith("http://127.0.0.1:8420/login#")
             assert urls["tokens"] == dashboard.urls["tokens"]
+            *command, target = shlex.split(urls["tunnel"])
+            assert command == ["ssh", "-L", f"8420:{path}"]
+            assert target.endswith(f"@{socket.gethostname()}")
+        tunnel.ask_at(path)
+        dashboard.netloc = tunnel.url.removeprefix("http://")
+        dashboard.host, dashboard.port = dashboard.netloc.split(":")
+        assert role_of(dashboard.browser("operator")) == "operator"
 
 
 def test_it_is_chosen_by_its_port_where_several_run(filled, dashboard):

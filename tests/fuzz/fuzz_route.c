@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "dashboard/route/auth.h"
+#include "dashboard/route/base_url.h"
 #include "dashboard/route/match.h"
 #include "dashboard/route/sessions.h"
 
@@ -56,9 +57,26 @@ static void match_target(const char *method, const char *target)
     match_clear(&match);
 }
 
+/* A URL that was read is what a browser makes of it: reading it again changes
+ * nothing. */
+static void read_base_url(const char *text)
+{
+    struct base_url *base = base_url_parse(text, NULL), *again;
+
+    if (base == NULL)
+        return;
+    again = base_url_parse(base_url_text(base), NULL);
+    assert(again != NULL);
+    assert(strcmp(base_url_text(again), base_url_text(base)) == 0);
+    assert(strpbrk(base_url_text(base), "; ,\"'\\\r\n\t?#<>") == NULL);
+    base_url_destroy(again);
+    base_url_destroy(base);
+}
+
 static void read_headers(const char *text)
 {
-    struct auth *auth = auth_create(8420, true);
+    const struct auth_place place = {.port = 8420, .address = "::1"};
+    struct auth *auth = auth_create(&place, true);
     struct sessions *sessions = sessions_create();
     const struct session *session = sessions_add(sessions, ROLE_VIEWER);
 
@@ -70,6 +88,7 @@ static void read_headers(const char *text)
     if (auth_origin_is_ours(auth, text))
         assert(auth_host_is_ours(auth, text + strlen("http://")));
     auth_destroy(auth);
+    read_base_url(text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -2,12 +2,11 @@
 // Asks the server, or (in a file that somebody was sent) the archive in it.
 import { decodeBlock } from "./data/columns";
 import type { Block } from "./data/columns";
+import { sessionPath } from "./session_key";
 
 const PREFIX = "/api/v1";
 
-// Paths are those of this browser's session: its cookie is sent below the key alone, which only pages of this very host
-// and port can read (login.ts).
-export const address = (path: string) => `/s/${localStorage.getItem("smtune-key")}${PREFIX}${path}`;
+export const address = (path: string) => sessionPath() + PREFIX + path;
 
 export class ApiError extends Error {
   constructor(

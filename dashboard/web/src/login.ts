@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The page /login#CODE: exchanges the code for a session. Its cookie is sent below /s/KEY alone, and the key is kept
-// where only pages of this very host and port can read it: what else listens on this host sees neither.
-const STORED = "smtune-key"; // as in api.ts
+// The page login#CODE: exchanges the code for a session.
+import { keepKey, sessionPath } from "./session_key";
 
 interface Answer {
   key: string;
@@ -10,7 +9,7 @@ interface Answer {
 
 // Whether an operator's address was opened here before, and still lets in.
 async function isOperator(): Promise<boolean> {
-  const response = await fetch(`/s/${localStorage.getItem(STORED)}/api/v1/session`);
+  const response = await fetch(`${sessionPath()}/api/v1/session`);
   return response.ok && ((await response.json()) as { role: string }).role === "operator";
 }
 
@@ -21,16 +20,16 @@ function show(text: string): void {
 }
 
 async function logIn(): Promise<void> {
-  const response = await fetch("/login", {
+  const response = await fetch("login", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ code: location.hash.slice(1) }),
   });
   const { key, error } = (await response.json()) as Answer;
-  if (response.ok) localStorage.setItem(STORED, key);
+  if (response.ok) keepKey(key);
   else if (!(await isOperator())) return show(error?.text ?? response.statusText);
   // The page behind it does not stay in the history.
-  location.replace("/");
+  location.replace("./");
 }
 
 const start = () => logIn().catch((error: unknown) => show(String(error)));
@@ -38,5 +37,3 @@ const start = () => logIn().catch((error: unknown) => show(String(error)));
 // Another address for the same page loads nothing anew.
 addEventListener("hashchange", start);
 void start();
-
-export {};

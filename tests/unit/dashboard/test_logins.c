@@ -16,6 +16,8 @@
 
 enum { PATIENCE_MS = 60000 };
 
+static const struct auth_place place = {.port = 8420, .address = "127.0.0.1"};
+
 struct fixture {
     uv_loop_t loop;
     struct logins *logins;
@@ -40,7 +42,7 @@ static void on_stopped(void *user)
 /* has_store: the store can keep the link. */
 static void set_up(struct fixture *fixture, const char *folder, bool has_store)
 {
-    struct dashboard_options options = {.address = "127.0.0.1"};
+    struct dashboard_options options = {0};
     struct err err = {0};
 
     *fixture = (struct fixture){.store = fs_join(folder, "store"),
@@ -50,7 +52,7 @@ static void set_up(struct fixture *fixture, const char *folder, bool has_store)
     options.store = fixture->store;
     options.presences = fixture->presences;
     uv_loop_init(&fixture->loop);
-    fixture->logins = logins_open(&options, 8420, &err);
+    fixture->logins = logins_open(&options, &place, &err);
     if (fixture->logins == NULL)
         fail_msg("%s", err.text);
     logins_watch(fixture->logins, &fixture->loop, on_withdrawn, fixture);
@@ -232,12 +234,11 @@ static void test_logins__stop_while_they_look(void **state)
 static void test_logins__need_a_place(void **state)
 {
     char *file = fs_join(*state, "file");
-    struct dashboard_options options = {
-        .address = "::1", .store = *state, .presences = file};
+    struct dashboard_options options = {.store = *state, .presences = file};
     struct err err = {0};
 
     put(*state, "", "file", "");
-    assert_null(logins_open(&options, 8420, &err));
+    assert_null(logins_open(&options, &place, &err));
     assert_non_null(strstr(err.text, file));
     free(file);
 }

@@ -20,7 +20,7 @@ function load(part: string): void {
   if (isArchive() || asked.has(part)) return; // a file has all of them
   asked.add(part);
   const script = document.createElement("script");
-  script.src = `/${part}.js`;
+  script.src = `${part}.js`;
   script.onerror = () => {
     isMissing.value = true;
     asked.delete(part);

@@ -11,6 +11,16 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "dashboard/route/auth.h"
+#include "dashboard/route/base_url.h"
+
+/* For a server on that port; 0: on a socket. */
+static struct auth *auth_at(int port, bool has_operator)
+{
+    const struct auth_place place = {.port = port,
+                                     .address = port != 0 ? "127.0.0.1" : NULL};
+
+    return auth_create(&place, has_operator);
+}
 
 static enum role role_of_token(const struct auth *auth, const char *token)
 {
@@ -23,7 +33,7 @@ static enum role role_of_token(const struct auth *auth, const char *token)
 
 static void test_auth__tokens_are_long_and_never_the_same(void **state)
 {
-    struct auth *one = auth_create(1, true), *other = auth_create(1, true);
+    struct auth *one = auth_at(1, true), *other = auth_at(1, true);
     const char *token = auth_token(one, ROLE_OPERATOR);
 
     (void)state;
@@ -40,7 +50,7 @@ static void test_auth__tokens_are_long_and_never_the_same(void **state)
 
 static void test_auth__read_only_has_no_operator(void **state)
 {
-    struct auth *auth = auth_create(1, false);
+    struct auth *auth = auth_at(1, false);
 
     (void)state;
     assert_null(auth_token(auth, ROLE_OPERATOR));
@@ -66,7 +76,7 @@ static void assert_role(const struct auth *auth, const char *format,
 
 static void test_auth__reads_bearers(void **state)
 {
-    struct auth *auth = auth_create(8420, true);
+    struct auth *auth = auth_at(8420, true);
 
     (void)state;
     assert_int_equal(auth_role(auth, NULL), ROLE_ANYONE);
@@ -90,7 +100,7 @@ static void test_auth__knows_its_own_names(void **state)
         "[::1]",      "localhost:84200", "localhost:842",     "evil:8420",
         "127.0.0.1x", "localhost.:8420", "127.0.0.1:8420:80", "::1:8420",
     };
-    struct auth *auth = auth_create(8420, true);
+    struct auth *auth = auth_at(8420, true);
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(ours); i++) {
@@ -112,7 +122,7 @@ static void test_auth__knows_its_own_names(void **state)
 
 static void test_auth__a_socket_has_any_port(void **state)
 {
-    struct auth *auth = auth_create(0, true);
+    struct auth *auth = auth_at(0, true);
 
     (void)state;
     assert_true(auth_host_is_ours(auth, "localhost"));
@@ -124,6 +134,59 @@ static void test_auth__a_socket_has_any_port(void **state)
     auth_destroy(auth);
 }
 
+static void test_auth__has_the_name_of_its_address(void **state)
+{
+    struct auth_place place = {.port = 8420, .address = "10.0.0.5"};
+    struct auth *auth = auth_create(&place, true);
+
+    (void)state;
+    assert_true(auth_host_is_ours(auth, "10.0.0.5:8420"));
+    assert_true(auth_host_is_ours(auth, "localhost:8420"));
+    assert_false(auth_host_is_ours(auth, "10.0.0.5"));
+    assert_false(auth_host_is_ours(auth, "10.0.0.50:8420"));
+    auth_destroy(auth);
+    place.address = "fd00::5";
+    auth = auth_create(&place, true);
+    assert_true(auth_host_is_ours(auth, "[fd00::5]:8420"));
+    assert_false(auth_host_is_ours(auth, "fd00::5:8420"));
+    auth_destroy(auth);
+}
+
+/* Its host is served as well, and only its pages may ask. */
+static void test_auth__of_a_proxy(void **state)
+{
+    static const char *const others[] = {"https://hub.org:443",
+                                         "https://hub.org/",
+                                         "http://hub.org",
+                                         "https://hub.org.evil",
+                                         "https://evil",
+                                         "null",
+                                         "",
+                                         "http://localhost:8420",
+                                         "hub.org"};
+    struct base_url *base = base_url_parse("https://hub.org/n12/8420", NULL);
+    struct auth_place place = {8420, "127.0.0.1", base};
+    struct auth *auth = auth_create(&place, true);
+
+    (void)state;
+    assert_true(auth_host_is_ours(auth, "hub.org"));
+    assert_true(auth_host_is_ours(auth, "127.0.0.1:8420"));
+    assert_false(auth_host_is_ours(auth, "hub.org:8420"));
+    assert_false(auth_host_is_ours(auth, "evil"));
+    assert_true(auth_origin_is_ours(auth, "https://hub.org"));
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        assert_false(auth_origin_is_ours(auth, others[i]));
+    assert_false(auth_host_is_ours(auth, "n12:8420"));
+    auth_destroy(auth);
+    place.address = "0.0.0.0";
+    auth = auth_create(&place, true);
+    assert_true(auth_host_is_ours(auth, "n12:8420"));
+    assert_false(auth_origin_is_ours(auth, "http://n12:8420"));
+    assert_false(auth_host_is_ours(auth, "n13:8420"));
+    auth_destroy(auth);
+    base_url_destroy(base);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +195,8 @@ int main(void)
         cmocka_unit_test(test_auth__reads_bearers),
         cmocka_unit_test(test_auth__knows_its_own_names),
         cmocka_unit_test(test_auth__a_socket_has_any_port),
+        cmocka_unit_test(test_auth__has_the_name_of_its_address),
+        cmocka_unit_test(test_auth__of_a_proxy),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,7 +81,7 @@ export function serveLines(scope: WorkerScope): void {
 // The script that the page itself is: its file, or (where somebody was sent the
 // page as one file) its text.
 function startWorker(): Worker {
-  if (!isArchive()) return new Worker("/app.js");
+  if (!isArchive()) return new Worker("app.js");
   const scripts = [...document.scripts].filter(({ type }) => type === "");
   const text = scripts.map((script) => script.textContent ?? "").join("\n");
   return new Worker(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
