@@ -15,7 +15,7 @@ FILE = """\
     search: {method: random, seed: 1}
     budget: {trials: 8, parallel: 2}
     trial:
-      command: ["sh", "-c", "until [ -e $GATE/${{ trial }} ] || [ -e $GATE/all ]; do sleep 0.02; done; [ ! -e $GATE/bad ] || exit 3; echo loss=${{ x }}"]
+      command: ["sh", "-c", "until [ -e $GATE/${{ trial }} ] || [ -e $GATE/all ]; do sleep 0.1; done; [ ! -e $GATE/bad ] || exit 3; echo loss=${{ x }}"]
     """
 
 

@@ -56,7 +56,7 @@ GROWING = """\
     search: {method: random, seed: 3}
     budget: {trials: 1, parallel: 1}
     trial:
-      command: ["sh", "-c", "echo epoch=1 loss=3; until [ -e $GATE ]; do sleep 0.02; done; echo epoch=2 loss=2; until [ -e $GATE.2 ]; do sleep 0.02; done"]
+      command: ["sh", "-c", "echo epoch=1 loss=3; until [ -e $GATE ]; do sleep 0.1; done; echo epoch=2 loss=2; until [ -e $GATE.2 ]; do sleep 0.1; done"]
     """
 
 

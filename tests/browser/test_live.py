@@ -20,7 +20,7 @@ FILE = """\
     search: {method: random, seed: 1}
     budget: {trials: 6, parallel: 2}
     trial:
-      command: ["sh", "-c", "until [ -e $GATE/${{ trial }} ] || [ -e $GATE/all ]; do sleep 0.02; done; echo loss=${{ x }}"]
+      command: ["sh", "-c", "until [ -e $GATE/${{ trial }} ] || [ -e $GATE/all ]; do sleep 0.1; done; echo loss=${{ x }}"]
     """
 
 

@@ -19,7 +19,7 @@ def step(name, reads, temp, more=""):
 
 CHAIN = step("a", "", True) + step("b", "a", True) + step("c", "b", False)
 # It has no cache.
-X = ('x: {shell: "touch begun; while [ ! -e go ]; do sleep 0.05; done;'
+X = ('x: {shell: "touch begun; while [ ! -e go ]; do sleep 0.1; done;'
      ' cat x.in >x.out", outputs: {out: x.out}, timeout: 60s%s}\n')
 LACKS = "its temporary output is missing, and no step needs it"
 

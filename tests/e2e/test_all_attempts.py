@@ -115,7 +115,7 @@ def test_resource_of_all_attempts(smtune, experiment):
 def test_running_trial_without_an_end(smtune, experiment, tmp_path):
     """The time goes on."""
     process = smtune.start("run", experiment(
-        "echo loss=1; while [ ! -e $GATE ]; do sleep 0.02; done", trials=1),
+        "echo loss=1; while [ ! -e $GATE ]; do sleep 0.1; done", trials=1),
         env={"GATE": str(tmp_path / "gate")})
     wait_until(lambda: smtune("show", "exp", 1).returncode == 0 and
                (smtune.json("show", "exp", 1)["duration_ms"] or 0) > 0)

@@ -70,8 +70,8 @@ def test_apptainer__runs_the_steps_of_a_workflow(smtune, workflow, tmp_path,
           shell: |
             trap 'echo warned' USR2
             trap 'echo term; end=1' TERM
-            while [ -z "$end" ]; do sleep 0.02; done
-            for i in 1 2 3 4 5; do sleep 0.02; done
+            while [ -z "$end" ]; do sleep 0.1; done
+            for i in 1 2 3 4 5; do sleep 0.1; done
         stays:
           {box}
           resources: {{time: 3s, grace: 100ms}}

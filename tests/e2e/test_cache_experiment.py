@@ -127,7 +127,7 @@ def test_its_result_has_to_be_there(smtune, run, write):
 def test_a_result_that_people_changed_is_not_reused(smtune, workflow, write):
     """The child run ends with a setting that its file does not have."""
     write("tune.yaml", experiment("""
-        while [ ! -e go ]; do sleep 0.05; done
+        while [ ! -e go ]; do sleep 0.1; done
         echo loss=${{ x }}
         """, trials=2, parallel=1))
     path = workflow("tune: {experiment: tune.yaml, cache: true}", name="w")

@@ -9,7 +9,7 @@ from files import workflow
 from programs import wait_until
 
 # It lasts until the file `end` is there, and decides nothing.
-LONG = 'long: {shell: "while [ ! -e end ]; do sleep 0.05; done", timeout: 60s}\n'
+LONG = 'long: {shell: "while [ ! -e end ]; do sleep 0.1; done", timeout: 60s}\n'
 # What x makes decides about d, and d about a.
 WAITING = step("a", "", True) + X % "" + step("d", "ax", False)
 MAKE = """

@@ -130,7 +130,7 @@ time.sleep(1000)
 """)
     path = experiment(f"""\
         {sys.executable} {smtune.directory}/hide.py
-        until [ -e {pid_file} ]; do sleep 0.01; done
+        until [ -e {pid_file} ]; do sleep 0.1; done
         echo up; sleep 300
         """, resources={"grace": "0.2s"})
     before = set(leftovers())

@@ -42,8 +42,8 @@ def warned_and_ended(smtune, workflow, container):
           shell: |
             trap 'echo warned' USR2
             trap 'echo term; end=1' TERM
-            while [ -z "$end" ]; do sleep 0.02; done
-            for i in 1 2 3 4 5; do sleep 0.02; done
+            while [ -z "$end" ]; do sleep 0.1; done
+            for i in 1 2 3 4 5; do sleep 0.1; done
         """))
     return signals(smtune, "a")
 
@@ -397,7 +397,7 @@ def test_docker__a_container_that_ignores_the_end_is_removed(
         a:
           container: {image: x, runtime: docker}
           resources: {time: 1s, grace: 100ms}
-          shell: "trap '' TERM; echo $$; while :; do sleep 0.05; done"
+          shell: "trap '' TERM; echo $$; while :; do sleep 0.1; done"
         """))
     assert attempt(smtune, "flow", "a")["cause"] == "timeout"
     assert runtimes.calls(docker)[-1][:2] == ["rm", "-f"]
@@ -409,7 +409,7 @@ def test_docker__stop_reaches_the_command(smtune, workflow, docker):
     path = workflow("""
         a:
           container: {image: x, runtime: podman}
-          shell: "trap 'echo bye; exit' TERM; echo up; while :; do sleep 0.05; done"
+          shell: "trap 'echo bye; exit' TERM; echo up; while :; do sleep 0.1; done"
         """)
     smtune.ok("run", path, "--detach")
     wait_until(lambda: "up" in smtune("logs", "flow", "a").stdout)

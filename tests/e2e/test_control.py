@@ -19,10 +19,10 @@ from programs import open_files, wait_until
 # Says that it runs, and ends when it may.
 SLOW = """\
     echo $SMTUNE_JOB >>ran.txt
-    while [ ! -e go ]; do sleep 0.02; done
+    while [ ! -e go ]; do sleep 0.1; done
     echo loss=${{ x }}
     """
-WAITS = "while [ ! -e go ]; do sleep 0.02; done; "
+WAITS = "while [ ! -e go ]; do sleep 0.1; done; "
 
 
 def ran(smtune):
@@ -79,7 +79,7 @@ def test_ctrl_c_three_times_kills(smtune, experiment):
     path = experiment("""\
         trap '' TERM
         echo $SMTUNE_JOB >>ran.txt
-        while :; do sleep 0.02; done
+        while :; do sleep 0.1; done
         """, resources={"grace": "500s"})
     pressed = []
 
@@ -195,7 +195,7 @@ def test_attach_shows_what_run_shows(smtune, experiment):
 
 def test_attach_counts_the_steps_of_a_workflow(smtune, workflow):
     path = workflow("""
-        a: {shell: "while [ ! -e go ]; do sleep 0.02; done"}
+        a: {shell: "while [ ! -e go ]; do sleep 0.1; done"}
         b: {needs: a, command: "true"}
         """)
     smtune.ok("run", path, "--detach")
@@ -603,7 +603,7 @@ def test_retry_in_a_live_run(smtune, experiment, search):
     path = experiment("""\
         echo $SMTUNE_JOB >>ran.txt
         if [ $SMTUNE_JOB = 2 ] && [ ! -e mended ]; then exit 4; fi
-        while [ $SMTUNE_JOB = 5 ] && [ ! -e go ]; do sleep 0.02; done
+        while [ $SMTUNE_JOB = 5 ] && [ ! -e go ]; do sleep 0.1; done
         echo loss=${{ x }}
         """, trials=16, method=search)
     detach(smtune, path)
@@ -631,7 +631,7 @@ def test_retry_survives_the_engine(smtune, experiment):
         if [ $SMTUNE_JOB = 3 ] && [ ! -e mended ]; then exit 4; fi
         wait=go; if [ $SMTUNE_JOB = 9 ]; then wait=mended; fi
         if [ $SMTUNE_JOB -gt 8 ] || [ -e mended ]; then
-            while [ ! -e $wait ]; do sleep 0.02; done
+            while [ ! -e $wait ]; do sleep 0.1; done
         fi
         echo loss=${{ x }}
         """, trials=20, method="tpe")
@@ -658,10 +658,10 @@ def test_retry_beyond_the_budget(smtune, experiment):
     path = experiment("""\
         if [ $SMTUNE_JOB = 1 ] && [ ! -e mended ]; then exit 4; fi
         if [ $SMTUNE_JOB = 1 ]; then
-          while [ ! -e go ]; do sleep 0.02; done
+          while [ ! -e go ]; do sleep 0.1; done
           echo loss=1; exit
         fi
-        echo loss=${{ x }}; while [ ! -e mended ]; do sleep 0.02; done
+        echo loss=${{ x }}; while [ ! -e mended ]; do sleep 0.1; done
         """, trials=5000, time="1s")
     smtune("run", path)
     assert status(smtune)["reason"] == (

@@ -15,10 +15,10 @@ from programs import wait_until
 def dashboard(smtune, experiment, workflow):
     workflow("""
         a: {matrix: {k: [1, 2]}, shell: "[ -e mended ] || exit 1"}
-        b: {shell: "while [ ! -e go ]; do sleep 0.02; done"}
+        b: {shell: "while [ ! -e go ]; do sleep 0.1; done"}
         """)
     smtune.ok("run", experiment("""
-        while [ ! -e go ]; do sleep 0.02; done
+        while [ ! -e go ]; do sleep 0.1; done
         [ $SMTUNE_JOB != 5 ] || [ -e mended ] || exit 3
         echo loss=${{ x }}
         """), "--detach")

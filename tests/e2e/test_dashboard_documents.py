@@ -251,7 +251,7 @@ def test_prometheus_gets_gpus(smtune, experiment, gpu_library):
 
 def test_slots_in_use_and_by_whom_are_said(smtune, write, told):
     engine = smtune.start("run", write("hold.yaml", files.experiment(
-        "while [ ! -e end ]; do sleep 0.02; done; echo loss=1", name="hold",
+        "while [ ! -e end ]; do sleep 0.1; done; echo loss=1", name="hold",
         trials=1, resources={"cpus": 1})))
     wait_until(lambda: (smtune.store / "smtune.db").exists() and
                smtune("status", "hold", "-o", "json").returncode == 0 and

@@ -19,7 +19,7 @@ from dashboards import Dashboard
 from programs import wait_until
 
 FILE = files.experiment("""
-    while [ ! -e go ]; do sleep 0.02; done
+    while [ ! -e go ]; do sleep 0.1; done
     echo loss=${{ x }}
     """, trials=12, parameters=files.X_AND_K)
 

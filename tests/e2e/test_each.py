@@ -379,7 +379,7 @@ def test_output_in_the_order_of_the_lines(smtune, lines):
     lines("1", "2", "3")
     script = """
         if [ {} = 1 ]; then
-          until test -e done-2 -a -e done-3; do sleep 0.02; done
+          until test -e done-2 -a -e done-3; do sleep 0.1; done
         fi
         echo begin {}; touch done-{}; echo end {} >&2
         """

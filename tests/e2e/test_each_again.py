@@ -255,7 +255,7 @@ def test_other_values_of_set_are_another_run(smtune, lines, ran):
 
 # ---- stopped and killed
 
-WAITS = "echo {} >>ran; until test -e go; do sleep 0.02; done"
+WAITS = "echo {} >>ran; until test -e go; do sleep 0.1; done"
 
 
 def start(smtune, *words, script=WAITS):

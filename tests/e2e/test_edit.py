@@ -11,7 +11,7 @@ import files
 from programs import wait_until
 
 WAITS = """
-    while [ ! -e go ]; do sleep 0.02; done
+    while [ ! -e go ]; do sleep 0.1; done
     echo loss=1
     """
 
@@ -551,7 +551,7 @@ def test_a_changed_step_runs_again_with_all_behind_it(smtune, failed):
 def test_a_live_workflow(smtune, workflow):
     path = workflow("""
         prep: {shell: "echo prep >>trace"}
-        wait: {needs: prep, shell: "while [ ! -e go ]; do sleep 0.02; done"}
+        wait: {needs: prep, shell: "while [ ! -e go ]; do sleep 0.1; done"}
         end: {needs: wait, shell: "echo end >>trace"}
         side: {shell: "echo side >>trace"}
         """)
@@ -697,7 +697,7 @@ def test_a_live_workflow_with_other_steps(smtune, workflow):
     """A step that runs cannot begin again; what waits, or is over, can."""
     path = workflow("""
         prep: {shell: "echo prep >>trace"}
-        wait: {needs: prep, shell: "while [ ! -e go ]; do sleep 0.02; done"}
+        wait: {needs: prep, shell: "while [ ! -e go ]; do sleep 0.1; done"}
         end: {needs: wait, matrix: {i: [1]}, shell: "echo end ${{ i }} >>trace"}
         side: {shell: "echo side >>trace"}
         """)
@@ -726,7 +726,7 @@ def test_a_live_workflow_with_other_steps(smtune, workflow):
 
 def test_a_job_that_is_not_over_is_stopped_first(smtune, workflow):
     path = workflow("""
-        wait: {shell: "while [ ! -e go ]; do sleep 0.02; done"}
+        wait: {shell: "while [ ! -e go ]; do sleep 0.1; done"}
         end: {needs: wait, shell: "echo end >>trace"}
         """)
     smtune.ok("run", path, "--detach")

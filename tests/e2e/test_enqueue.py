@@ -130,7 +130,7 @@ def test_set_can_enqueue(smtune, experiment):
 
 TRIAL = """\
 #!/bin/sh
-while [ ! -e go ]; do sleep 0.02; done
+while [ ! -e go ]; do sleep 0.1; done
 echo loss=$1
 """
 
@@ -377,7 +377,7 @@ def test_the_dashboard_enqueues(smtune, waits):
 
 def test_a_workflow_searches_for_nothing(smtune, workflow):
     smtune.ok("run", workflow(
-        'a: {shell: "while [ ! -e go ]; do sleep 0.02; done"}'), "--detach")
+        'a: {shell: "while [ ! -e go ]; do sleep 0.1; done"}'), "--detach")
     result = smtune("enqueue", "flow", "x=1")
     assert result.returncode == 2
     assert "a workflow has no search" in result.stderr

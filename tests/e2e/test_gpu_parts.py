@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount")
 # Prints how many run, once two did.
 TOGETHER = """
 mkdir run-$SMTUNE_JOB
-until [ $(ls -d run-* | wc -l) -ge 2 ] || [ -e two ]; do sleep 0.05; done
+until [ $(ls -d run-* | wc -l) -ge 2 ] || [ -e two ]; do sleep 0.1; done
 : >two
 echo loss=$(ls -d run-* | wc -l) gpu=$CUDA_VISIBLE_DEVICES
 rmdir run-$SMTUNE_JOB

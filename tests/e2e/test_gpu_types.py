@@ -70,7 +70,7 @@ def test_two_types_do_not_wait_for_each_other(smtune, workflow, on_gpus,
         hold:
           matrix: {{i: {{range: [0, 5]}}}}
           resources: {{gpus: "1060:4"}}
-          shell: "until [ -e other ]; do sleep 0.02; done; {SEEN}"
+          shell: "until [ -e other ]; do sleep 0.1; done; {SEEN}"
         other:
           resources: {{gpus: "1080:1"}}
           shell: "touch other; {SEEN}"

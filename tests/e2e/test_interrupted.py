@@ -20,7 +20,7 @@ from programs import wait_until
 # the third nothing is left.
 SCRIPT = """\
 echo $$ >pid-$SMTUNE_JOB
-while [ ! -e go-$SMTUNE_JOB ]; do sleep 0.02; done
+while [ ! -e go-$SMTUNE_JOB ]; do sleep 0.1; done
 echo loss=$SMTUNE_JOB
 """
 NOW = {1: "running", 2: "ended", 3: "lost"}

@@ -94,9 +94,9 @@ def test_a_rank_that_is_killed(smtune):
 STUBBORN = """
     trap '' TERM
     (setsid sh -c 'trap "" TERM; touch deep$RANK; exec sleep 600' &)
-    while [ ! -e deep$RANK ]; do sleep 0.01; done
+    while [ ! -e deep$RANK ]; do sleep 0.1; done
     echo $$ >rank$RANK
-    if [ $RANK = 0 ]; then while [ ! -e rank1 ]; do sleep 0.01; done; exit 5; fi
+    if [ $RANK = 0 ]; then while [ ! -e rank1 ]; do sleep 0.1; done; exit 5; fi
     while :; do sleep 600; done"""
 
 
@@ -113,7 +113,7 @@ def test_a_rank_that_is_stopped_is_ended(smtune):
     start = time.monotonic()
     result = smtune("launch", "-n", 2, *SHELL, """
         if [ $RANK = 1 ]; then touch up; kill -STOP $$; fi
-        while [ ! -e up ]; do sleep 0.01; done; exit 4""")
+        while [ ! -e up ]; do sleep 0.1; done; exit 4""")
     assert result.returncode == 4
     assert time.monotonic() - start < 20
 
@@ -150,7 +150,7 @@ SIGNALLED = """
     trap 'echo TERM >>got$RANK; exit 0' TERM
     trap 'echo USR1 >>got$RANK' USR1
     echo up >>got$RANK
-    while :; do sleep 0.02; done"""
+    while :; do sleep 0.1; done"""
 
 
 def got(smtune, rank):
@@ -205,7 +205,7 @@ def test_a_terminal_is_rank_0s_and_ctrl_c_comes_once(smtune):
     status, shown = smtune.on_terminal("launch", "-n", 2, *SHELL, """
         trap 'echo got it; exit 9' INT
         test -t 0 && echo terminal; test -t 1 && echo screen
-        sleep 0.3; echo ready; while :; do sleep 0.02; done""", during=during)
+        sleep 0.3; echo ready; while :; do sleep 0.1; done""", during=during)
     assert status == 9
     assert shown.count("got it") == 2
     assert shown.count("terminal") == 1 and shown.count("screen") == 1
@@ -422,7 +422,7 @@ def test_a_trial_with_ranks_is_ended_by_its_grace(smtune, experiment):
     """The ranks get the trial's own grace period, and no rank outlives it."""
     path = experiment("""
         trap 'touch term$RANK; sleep 0.5; touch saved$RANK; exit 0' TERM
-        touch up$RANK; while :; do sleep 0.02; done
+        touch up$RANK; while :; do sleep 0.1; done
         """, trials=1, resources="{tasks: 2, grace: 20s}")
     engine = smtune.start("run", path)
     wait_until(lambda: len(list(smtune.directory.glob("up*"))) == 2)

@@ -116,7 +116,7 @@ def test_unknown_words_are_refused(smtune, write, log):
 
 def test_parallel_and_the_budget(smtune, write, log):
     """Each trial runs until there is a file of its number."""
-    shell = "while ! [ -e go$SMTUNE_JOB ]; do sleep 0.02; done; " + SAY
+    shell = "while ! [ -e go$SMTUNE_JOB ]; do sleep 0.1; done; " + SAY
     write("exp.yaml", experiment(shell, trials=3, parallel=2))
     engine = smtune.start("run", "exp.yaml", env={"SMTUNE_LOG": "debug:log"})
     log.wait_for_reason("parallel=2 is reached; running: 2 (jobs ")
@@ -148,7 +148,7 @@ def test_a_retry_is_waited_for_and_a_pause_is_one_line(smtune, write, log):
 
 
 def test_slots_and_who_holds_them(smtune, write, log, tmp_path):
-    shell = "while ! [ -e go ]; do sleep 0.02; done; " + SAY
+    shell = "while ! [ -e go ]; do sleep 0.1; done; " + SAY
     write("exp.yaml", experiment(shell, parallel=2, resources={"cpus": 1},
                                  executor="{name: local, cpus: 1}"))
     first = smtune.start("run", "exp.yaml", env={"SMTUNE_LOG": "debug:log"})
@@ -174,7 +174,7 @@ def test_a_schedule_waits_for_results(smtune, write, log):
 
 
 def test_a_search_that_has_no_more(smtune, write, log):
-    shell = "until [ -e go ]; do sleep 0.02; done; " + SAY
+    shell = "until [ -e go ]; do sleep 0.1; done; " + SAY
     write("exp.yaml", experiment(
         shell, trials=9, parallel=4, method="grid",
         parameters="{x: {type: int, min: 1, max: 2}}"))
@@ -187,16 +187,16 @@ def test_a_search_that_has_no_more(smtune, write, log):
 def test_steps_pools_and_needs(smtune, workflow, write, log):
     """`first` and `many` run until there is a file of their name."""
     workflow("""
-        first: {shell: "until [ -e first ]; do sleep 0.02; done"}
+        first: {shell: "until [ -e first ]; do sleep 0.1; done"}
         load:
           matrix: {part: [1, 2]}
           pools: {disk: 2}
-          shell: "until [ -e load ]; do sleep 0.02; done"
+          shell: "until [ -e load ]; do sleep 0.1; done"
         many:
           needs: [first]
           matrix: {i: [1, 2]}
           parallel: 1
-          shell: "until [ -e many ]; do sleep 0.02; done"
+          shell: "until [ -e many ]; do sleep 0.1; done"
         """, name="wf", parallel=4, pools={"disk": 2})
     engine = smtune.start("run", "wf.yaml", env={"SMTUNE_LOG": "debug:log"})
     log.wait_for_reason(

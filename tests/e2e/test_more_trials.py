@@ -11,7 +11,7 @@ from programs import wait_until
 
 WAITS = """\
 #!/bin/sh
-while [ ! -e go ]; do sleep 0.02; done
+while [ ! -e go ]; do sleep 0.1; done
 echo loss=$1
 """
 
@@ -159,7 +159,7 @@ def test_the_last_trials_still_run(smtune, waits):
 def test_a_schedule_is_closed_and_open_again(smtune, run):
     """Meanwhile a trial went on that would have waited for others."""
     run("--detach", trials=3, checkpoints=True, shell="""
-        while [ ${{ epochs }} -gt 1 ] && [ ! -e go ]; do sleep 0.02; done
+        while [ ${{ epochs }} -gt 1 ] && [ ! -e go ]; do sleep 0.1; done
         touch $SMTUNE_CHECKPOINT_DIR/${{ epochs }}
         echo loss=${{ x }}
         """, schedule="{method: hyperband, resource: epochs, max: 9, eta: 3}")
@@ -239,7 +239,7 @@ def test_it_ended_for_another_reason(smtune, run, budget, command, status,
 
 
 def test_of_a_workflow(smtune, workflow):
-    path = workflow('one: {shell: "while [ ! -e go ]; do sleep 0.02; done"}',
+    path = workflow('one: {shell: "while [ ! -e go ]; do sleep 0.1; done"}',
                     name="exp")
     smtune.ok("run", path, "--detach")
     result = smtune("resume", "exp", "--trials", 3)

@@ -118,7 +118,7 @@ def test_outcomes_are_known_after_a_stop(smtune, experiment):
     path = experiment("""\
         case $SMTUNE_JOB in
         1) echo loss=1 lat=99 ;;
-        2) touch second; while [ ! -e go ]; do sleep 0.02; done
+        2) touch second; while [ ! -e go ]; do sleep 0.1; done
            echo loss=9 lat=1 ;;
         3) echo loss=4 lat=2 ;;
         esac
@@ -192,7 +192,7 @@ def test_the_front_goes_on_after_a_stop(smtune, experiment):
     path = experiment("""\
         case $SMTUNE_JOB in
         1) echo loss=1 gain=1 ;;
-        2) touch second; while [ ! -e go ]; do sleep 0.02; done
+        2) touch second; while [ ! -e go ]; do sleep 0.1; done
            echo loss=2 gain=2 ;;
         esac
         """, objective=GOALS, outcomes="[]", trials=2, parallel=1)

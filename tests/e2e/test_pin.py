@@ -11,7 +11,7 @@ CPUS = "cpus=$(sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status)"
 # Prints once both run, so that neither can have the CPU of the other's past.
 TOGETHER = f"""
 : >began-$SMTUNE_JOB
-until [ $(ls began-* | wc -l) = 2 ]; do sleep 0.05; done
+until [ $(ls began-* | wc -l) = 2 ]; do sleep 0.1; done
 {CPUS}
 echo loss=1 on=$cpus.
 """

@@ -76,7 +76,7 @@ def test_a_budget_of_the_resource(smtune, run):
 def test_a_setting_is_enqueued_when_none_was_left(smtune, experiment):
     """No new trials were to come, and then one does."""
     engine = smtune.start("run", experiment("""
-        test ${{ epochs }} = 1 || until test -e end; do sleep 0.02; done;
+        test ${{ epochs }} = 1 || until test -e end; do sleep 0.1; done;
         for i in $(seq ${{ epochs }}); do echo epoch=$i loss=$i; done
         """, search="{method: grid, points: 4}", trials=9, parallel=3,
         resources={"cpus": 0}, parameters="{k: {type: float, min: 1, max: 4}}",

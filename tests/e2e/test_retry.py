@@ -114,7 +114,7 @@ def test_more_of_each_but_not_than_there_is(smtune, experiment):
 def retrying(experiment, delay="100ms"):
     return experiment("""\
         echo $SMTUNE_ATTEMPT_NUMBER $SMTUNE_TIME_MS >>had.txt
-        while [ -e hold ]; do sleep 0.02; done
+        while [ -e hold ]; do sleep 0.1; done
         exit 4
         """, trials=1, resources="{time: 100s}", retry=[
         {"match": "log:nothing", "max": 9},

@@ -11,7 +11,7 @@ import pytest
 from programs import wait_until
 
 TRAIN = "#!/bin/sh\necho loss=$1\n"
-WAITS = "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.02; done\necho loss=$1\n"
+WAITS = "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.1; done\necho loss=$1\n"
 
 
 @pytest.fixture

@@ -518,7 +518,7 @@ def test_dry_run_starts_nothing(smtune, experiment):
 
 SLOW = """\
     echo $SMTUNE_JOB >>ran.txt
-    while [ ! -e go ]; do sleep 0.02; done
+    while [ ! -e go ]; do sleep 0.1; done
     echo loss=${{ x }}
     """
 

@@ -41,7 +41,7 @@ def at_rest(smtune, nine, tmp_path):
     wait for a file: its process, and that file's path."""
     gate = tmp_path / "gate"
     smtune.env["GATE"] = str(gate)
-    wait = "[ $x$n = 31 ] && while [ ! -e $GATE ]; do sleep 0.01; done"
+    wait = "[ $x$n = 31 ] && while [ ! -e $GATE ]; do sleep 0.1; done"
     process = smtune.start("run", nine(each=wait))
 
     def paused():

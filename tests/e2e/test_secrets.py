@@ -45,7 +45,7 @@ trial:
     export SCRIPT_KEY={script}
     : upload --password {option} {word}
     echo "$PLAIN $HF_TOKEN $SET $SETUP_TOKEN $SCRIPT_KEY" >seen
-    while test -e wait; do sleep 0.01; done
+    while test -e wait; do sleep 0.1; done
     echo loss=${{{{ x }}}}
   env:
     PLAIN: {env}

@@ -278,7 +278,7 @@ def test_a_file_of_two_users_has_a_run_for_each(ada, bob, shared, project):
     go = project / "go"
     file = project / "exp.yaml"
     file.write_text(files.experiment(
-        f"while [ ! -e {go} ]; do sleep 0.02; done; echo loss=1", name="exp",
+        f"while [ ! -e {go} ]; do sleep 0.1; done; echo loss=1", name="exp",
         trials=1))
     file.chmod(0o644)
     engine = ada.start("run", file)

@@ -194,7 +194,7 @@ def test_shared_memory_counts_once(shim):
                                     signal.SIGHUP])
 def test_a_signal_to_the_shim_ends_the_attempt(shim, number):
     process = shim.start("sh", "-c", "trap 'echo told; exit 4' TERM; echo up;"
-                         "while :; do sleep 0.01; done")
+                         "while :; do sleep 0.1; done")
     await_log(shim, "up")
     process.send_signal(number)
     assert process.wait(30) == 4
@@ -244,7 +244,7 @@ def test_nothing_is_left_behind(shim, tmp_path, how):
     script = leftover(pid_file, HIDINGS[how])
     (tmp_path / "hide.py").write_text(script)
     result = shim("sh", "-c", f"{sys.executable} {tmp_path}/hide.py &"
-                  f"until [ -e {pid_file} ]; do sleep 0.01; done")
+                  f"until [ -e {pid_file} ]; do sleep 0.1; done")
     assert result.returncode == 0
     assert not lives(int(pid_file.read_text()))
 

@@ -165,7 +165,7 @@ def test_its_pulse_is_heard_while_it_runs(attempt):
 
 def test_sigterm_ends_the_attempt_with_its_grace(attempt):
     shim = attempt.order("sh", "-c", "trap 'echo saved; exit 0' TERM; echo go; "
-                         "while :; do sleep 0.01; done").start()
+                         "while :; do sleep 0.1; done").start()
     attempt.await_log("go")
     shim.send_signal(signal.SIGTERM)
     assert shim.wait(30) == 128 + signal.SIGTERM
@@ -215,7 +215,7 @@ def test_an_end_that_comes_just_before_sigterm_is_no_end_of_its_own(attempt):
 
 def test_what_is_revoked_is_killed(attempt):
     shim = attempt.order("sh", "-c", "trap '' TERM; echo go; "
-                         "while :; do sleep 0.01; done").start()
+                         "while :; do sleep 0.1; done").start()
     attempt.await_log("go")
     (attempt.directory / "revoked").touch()
     assert shim.wait(30) == 128 + signal.SIGKILL
@@ -234,7 +234,7 @@ def test_no_command_lives_without_its_shim(attempt):
 def test_without_a_pulse_it_is_killed(attempt):
     """Its directory is gone, as where a file system is unmounted."""
     shim = attempt.order("sh", "-c", "trap '' TERM; echo go; "
-                         "while :; do sleep 0.01; done").start()
+                         "while :; do sleep 0.1; done").start()
     attempt.await_log("go")
     wait_until(lambda: attempt.has("pulse"), what="a pulse")
     pid = attempt.claim()["pid"]

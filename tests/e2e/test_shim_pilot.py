@@ -12,7 +12,7 @@ from programs import wait_until
 pytestmark = pytest.mark.sanitized
 
 NODE = {"SLURMD_NODENAME": "n2", "SLURM_JOB_ID": "99"}
-HOLD = "echo on; while [ ! -e done ]; do sleep 0.01; done"
+HOLD = "echo on; while [ ! -e done ]; do sleep 0.1; done"
 
 
 class Engine:

@@ -12,7 +12,7 @@ from programs import wait_until
 
 HOLD = """\
 touch on.$SMTUNE_JOB
-while [ ! -e go ]; do sleep 0.02; done
+while [ ! -e go ]; do sleep 0.1; done
 echo loss=${{ x }}
 """
 
@@ -76,7 +76,7 @@ def test_a_step_without_a_failed_copy_was_cancelled(smtune, write):
             matrix: {i: [1, 2]}
             shell: |
               touch on.$SMTUNE_JOB
-              while [ ! -e go ]; do sleep 0.02; done
+              while [ ! -e go ]; do sleep 0.1; done
               exit 1
         """)
     engine = smtune.start("run", path, "-o", "json")
@@ -108,7 +108,7 @@ def test_outputs_of_the_workflow_count_what_succeeded(smtune, write):
             matrix: {i: [1, 2]}
             shell: |
               touch on.$SMTUNE_JOB
-              while [ ! -e go ]; do sleep 0.02; done
+              while [ ! -e go ]; do sleep 0.1; done
             success_if: 1
           then: {needs: many,
                  shell: "echo ${{ many.succeeded }} ${{ many.failed }} >counts"}
@@ -157,7 +157,7 @@ def test_one_that_waits_for_a_slot_is_not_started(smtune, workflow):
           matrix: {n: [1, 2, 3]}
           shell: >
             touch on.${{ n }};
-            while [ ! -e go ]; do sleep 0.02; done
+            while [ ! -e go ]; do sleep 0.1; done
           resources: {cpus: 1}
         """, executor="{name: local, cpus: 1}", parallel=3))
     on(smtune, 1)
@@ -195,7 +195,7 @@ def test_a_copy_of_a_step_by_its_name(smtune, write):
         steps:
           a:
             matrix: {i: [1, 2]}
-            shell: "touch on.$SMTUNE_JOB; while [ ! -e go ]; do sleep 0.02; done"
+            shell: "touch on.$SMTUNE_JOB; while [ ! -e go ]; do sleep 0.1; done"
             may_fail: true
             fail_fast: false
           b: {needs: a, when: all_done, command: "true"}
@@ -215,7 +215,7 @@ def test_a_copy_that_has_not_started(smtune, workflow):
         a:
           matrix: {i: [1, 2]}
           parallel: 1
-          shell: "touch on.$SMTUNE_JOB; while [ ! -e go ]; do sleep 0.02; done"
+          shell: "touch on.$SMTUNE_JOB; while [ ! -e go ]; do sleep 0.1; done"
         """))
     on(smtune, 1)
     result = smtune("stop", "flow", "--job", "a[1]")
@@ -271,7 +271,7 @@ def test_the_copies_of_a_step_that_has_failed(smtune, write, retry):
             parallel: 2
             shell: |
               touch on.${{{{ i }}}}
-              while [ ! -e on.2 ]; do sleep 0.02; done
+              while [ ! -e on.2 ]; do sleep 0.1; done
               test ${{{{ i }}}} != 1 && sleep 600
             fail_fast: kill
             retry: {retry}
@@ -302,7 +302,7 @@ def test_retry_failed_starts_them_again(smtune, write, engine):
             shell: |
               touch on.$SMTUNE_JOB
               test -e go && exit 0
-              while [ ! -e on.3 ]; do sleep 0.02; done
+              while [ ! -e on.3 ]; do sleep 0.1; done
               test ${{ i }} = 1 || sleep 600
               exit 1
             fail_fast: kill
@@ -330,7 +330,7 @@ def test_retry_failed_leaves_what_its_user_stopped(smtune, write):
             matrix: {i: [1, 2, 3]}
             shell: |
               touch on.$SMTUNE_JOB
-              while [ ! -e go ]; do sleep 0.02; done
+              while [ ! -e go ]; do sleep 0.1; done
               test ${{ i }} = 1 && exit 1
               sleep 600
             fail_fast: kill

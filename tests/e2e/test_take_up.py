@@ -18,7 +18,7 @@ def stopped(smtune, experiment):
         engine = smtune.start("run", experiment(f"""
             {first} trap 'echo told >>told' TERM
             echo epoch=1 loss=2
-            until test -e end; do sleep 0.02; done
+            until test -e end; do sleep 0.1; done
             """, name="it", trials=1, parallel=1, resources="{grace: 1h}",
             schedule="{method: threshold, upper: 1, resource: epochs, max: 9}"))
         wait_until(lambda: lines(smtune, "told"))
@@ -80,7 +80,7 @@ def test_what_is_put_back_is_read_of_the_record(smtune, experiment):
     engine = smtune.start("run", experiment("""
         echo ran >>seen
         [ $SMTUNE_JOB = 2 ] || exit 1
-        until test -e end; do sleep 0.02; done
+        until test -e end; do sleep 0.1; done
         echo loss=1
         """, name="it", trials=2, parallel=1))
     wait_until(lambda: lines(smtune, "seen") == ["ran", "ran"])
@@ -133,7 +133,7 @@ def test_where_there_are_no_nodes_none_is_avoided(smtune, experiment):
     engine = smtune.start("run", experiment("""
         echo ran >>seen
         [ $(wc -l <seen) -gt 1 ] || exit 9
-        until test -e end; do sleep 0.02; done
+        until test -e end; do sleep 0.1; done
         echo loss=1
         """, name="it", trials=1,
         retry="[{match: 'exit:9', max: 1, delay: 0, exclude_node: true}]"))
@@ -166,9 +166,9 @@ def test_a_round_that_was_the_last_stays_so(smtune, workflow):
 def test_a_job_of_an_earlier_time_does_not_count(smtune, workflow):
     """Its step waited again since, and has had another."""
     engine = smtune.start("run", workflow("""
-        a: {shell: "echo a >>seen; until test -e go; do sleep 0.02; done"}
+        a: {shell: "echo a >>seen; until test -e go; do sleep 0.1; done"}
         b: {needs: a, shell: "echo b >>seen; test -e mended"}
-        slow: {shell: "until test -e end; do sleep 0.02; done"}
+        slow: {shell: "until test -e end; do sleep 0.1; done"}
         """, name="it"))
     (smtune.directory / "go").touch()
     wait_until(lambda: lines(smtune, "seen") == ["a", "b"] and

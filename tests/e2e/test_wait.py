@@ -12,7 +12,7 @@ from programs import wait_until
 @pytest.fixture
 def detached(smtune, experiment):
     """A run whose trials wait for the file `go`."""
-    experiment("until [ -e go ]; do sleep 0.02; done; echo loss=${{ x }}",
+    experiment("until [ -e go ]; do sleep 0.1; done; echo loss=${{ x }}",
                name="waited", trials=2, parallel=1)
 
     def start(*words):

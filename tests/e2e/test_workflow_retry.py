@@ -106,7 +106,7 @@ def test_copies_put_back_keep_to_the_limit(smtune, workflow):
           shell: "test -e mended || exit 1; echo ${{ x }} >>seen;
             n=$(ls -d at-* 2>/dev/null | wc -l); mkdir at-${{ x }};
             test $n -lt 2 || echo too-many >>seen; sleep 0.3; rmdir at-${{ x }};
-            until test -e go; do sleep 0.01; done"
+            until test -e go; do sleep 0.1; done"
         """, parallel=4, defaults="{resources: {cpus: 0}}")
     assert smtune("run", "flow.yaml").returncode == 1
     (smtune.directory / "mended").touch()
@@ -125,9 +125,9 @@ def test_copies_put_back_keep_to_the_limit(smtune, workflow):
 def test_what_failed_before_its_step_waited_again_is_not_meant(smtune,
                                                                workflow):
     workflow("""
-        a: {shell: "echo a >>seen; until test -e go; do sleep 0.01; done"}
+        a: {shell: "echo a >>seen; until test -e go; do sleep 0.1; done"}
         b: {needs: a, shell: "echo b >>seen; test -e mended"}
-        slow: {shell: "until test -e end; do sleep 0.01; done"}
+        slow: {shell: "until test -e end; do sleep 0.1; done"}
         """)
     go = smtune.directory / "go"
     go.touch()

@@ -125,7 +125,7 @@ def test_removed_early_and_at_the_end(smtune, write):
     write("w.yaml", workflow("""
     make: {shell: "touch mid", outputs: {mid: {path: mid, temp: true}}}
     use: {needs: make, command: "test -e ${{ make.mid }}"}
-    wait: {needs: use, shell: "while [ -e mid ]; do sleep 0.05; done; touch end",
+    wait: {needs: use, shell: "while [ -e mid ]; do sleep 0.1; done; touch end",
            timeout: 30s, outputs: {end: {path: end, temp: true}}}
     """, name="w"))
     smtune.ok("run", "w.yaml")
@@ -201,7 +201,7 @@ def test_a_run_that_was_stopped(smtune, write):
     """#3742: nothing is left behind by a run that did not end in one go."""
     write("w.yaml", workflow("""
     make: {shell: "touch mid", outputs: {mid: {path: mid, temp: true}}}
-    use: {needs: make, shell: "touch begun; while [ ! -e go ]; do sleep 0.05; done; test -e ${{ make.mid }}"}
+    use: {needs: make, shell: "touch begun; while [ ! -e go ]; do sleep 0.1; done; test -e ${{ make.mid }}"}
     """, name="w"))
     process = smtune.start("run", "w.yaml")
     wait_until(lambda: exists(smtune, "begun"))
@@ -318,7 +318,7 @@ def test_shared_with_a_run_that_runs(smtune, write):
     """A cache hit of another run: the run that ends last removes it."""
     write("a.yaml", workflow("""
     make: {shell: "echo make >>log; echo 1 >mid", cache: true, outputs: {mid: {path: mid, temp: true}}}
-    use: {needs: make, shell: "touch begun; while [ ! -e go ]; do sleep 0.05; done; test -e ${{ make.mid }}", timeout: 60s}
+    use: {needs: make, shell: "touch begun; while [ ! -e go ]; do sleep 0.1; done; test -e ${{ make.mid }}", timeout: 60s}
     """, name="a"))
     write("b.yaml", workflow("""
     make: {shell: "echo make >>log; echo 1 >mid", cache: true, outputs: {mid: {path: mid, temp: true}}}

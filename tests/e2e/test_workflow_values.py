@@ -400,7 +400,7 @@ def slow_sharing(smtune, workflow, data):
     copies: 2
     parallel: 1
     channels: {{train: {{path: data, distribution: sharded}}}}
-{SEE}      until test -e go; do sleep 0.01; done
+{SEE}      until test -e go; do sleep 0.1; done
 """))
     saw = smtune.directory / "saw-0"
     wait_until(lambda: saw.exists() and saw.read_bytes(), what="a copy")
@@ -604,7 +604,7 @@ def test_rounds_go_on_after_a_crash(smtune, workflow):
         "    needs: make\n    metrics: [loss]\n    checkpoints").replace(
         "      case", """\
       if [ ${{ round }} = 3 ]; then
-        touch there; while [ ! -e go ]; do sleep 0.01; done
+        touch there; while [ ! -e go ]; do sleep 0.1; done
       fi
       echo ${{ make.count }} ${{ make.word }} >word
       case"""))

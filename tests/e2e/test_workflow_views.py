@@ -495,7 +495,7 @@ def test_attach_shows_the_steps_of_a_live_run(smtune, workflow):
     gate = smtune.directory / "gate"
     smtune.ok("run", "--detach", workflow(f"""
         first: {{command: 'true'}}
-        wait: {{needs: first, shell: 'until test -e {gate}; do sleep 0.02; done'}}
+        wait: {{needs: first, shell: 'until test -e {gate}; do sleep 0.1; done'}}
         last: {{needs: wait, matrix: {{a: [1, 2]}}, command: 'true'}}
         """, name="live"))
     wait_until(lambda: by_name(smtune.json("status", "live")["steps"])[

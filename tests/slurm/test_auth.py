@@ -15,7 +15,7 @@ pytestmark = [
 
 # Notes that it runs, and ends when it may.
 SLOW = {"shell": "echo $SMTUNE_JOB >>ran\n"
-                 "while [ ! -e go ]; do sleep 0.05; done\n"
+                 "while [ ! -e go ]; do sleep 0.1; done\n"
                  "echo loss=${{ x }}\n"}
 
 

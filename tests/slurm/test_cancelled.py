@@ -12,7 +12,7 @@ from programs import wait_until
 
 # Notes that it runs, and ends when it may.
 SLOW = {"shell": "echo $SMTUNE_JOB >>ran\n"
-                 "while [ ! -e go ]; do sleep 0.05; done\n"
+                 "while [ ! -e go ]; do sleep 0.1; done\n"
                  "echo loss=${{ x }}\n"}
 
 
@@ -117,7 +117,7 @@ def test_what_an_engine_ended_is_not(smtune, experiment, cluster, mode):
     engine = smtune.start("run", experiment(
         trials=1, executor={"mode": mode, "pilot": {"idle": "1s"}},
         trial={"shell": "echo $SMTUNE_JOB >>ran\ntrap '' TERM\n"
-                        "while [ ! -e go ]; do sleep 0.05; done\n"
+                        "while [ ! -e go ]; do sleep 0.1; done\n"
                         "echo loss=${{ x }}\n",
                "resources": {"grace": "2s"}}))
     wait_until(lambda: ran(smtune), 30)

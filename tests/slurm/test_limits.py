@@ -20,7 +20,7 @@ def test_time_limits_are_kept_to_the_moment(smtune, experiment, mode):
     smtune.ok("run", experiment(trials=3, executor={"mode": mode}, trial={
         "shell": "echo loss=${{ x }}\n[ $SMTUNE_JOB = 3 ] && exit\n"
                  "[ $SMTUNE_JOB = 1 ] || trap '' TERM\n"
-                 "while :; do sleep 0.05; done",
+                 "while :; do sleep 0.1; done",
         "resources": {"time": "1500ms", "grace": "500ms"}}))
     assert causes(smtune) == ["timeout", "timeout", "ok"]
     rows = smtune.json("trials", "run")
@@ -30,7 +30,7 @@ def test_time_limits_are_kept_to_the_moment(smtune, experiment, mode):
 def test_a_job_may_run_for_longer_than_its_trial(smtune, experiment, cluster):
     """So that Slurm does not end what ends by itself a little later."""
     engine = smtune.start("run", experiment(trials=1, executor={"mode": "job"}, trial={
-        "shell": "while [ ! -e go ]; do sleep 0.05; done; echo loss=1",
+        "shell": "while [ ! -e go ]; do sleep 0.1; done; echo loss=1",
         "resources": {"time": "150s", "grace": "10s"}}))
     job, = wait_until(cluster.jobs)
     minutes, seconds = map(int, job["limit"].split(":"))

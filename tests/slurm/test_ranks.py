@@ -16,7 +16,7 @@ SAY = ("echo rank=$RANK/$WORLD_SIZE local=$LOCAL_RANK/$LOCAL_WORLD_SIZE "
        "gpus=$CUDA_VISIBLE_DEVICES on $SLURMD_NODENAME")
 LINE = re.compile(r"(\[rank \d+\] )?rank=(\d)/(\d) local=(\d)/(\d) at "
                   r"(\S+) threads=(\d+) gpus=(\S*) on (\w+)$")
-WAIT = "while :; do sleep 0.05; done"
+WAIT = "while :; do sleep 0.1; done"
 
 
 def seats_of(folder, tasks):
@@ -88,9 +88,9 @@ def test_signals_reach_each_rank_once(in_job):
         'trap "echo got $RANK TERM; exit 0" TERM; '
         f"echo ready $RANK; {WAIT}' >log.$sig &\n"
         "pid=$!\n"
-        "until [ $(grep -c ready log.$sig) = 4 ]; do sleep 0.05; done\n"
+        "until [ $(grep -c ready log.$sig) = 4 ]; do sleep 0.1; done\n"
         "kill -$sig $pid\n"
-        "until [ $(grep -c got log.$sig) = 4 ]; do sleep 0.05; done\n"
+        "until [ $(grep -c got log.$sig) = 4 ]; do sleep 0.1; done\n"
         "[ $sig = TERM ] || kill $pid\n"
         "wait $pid\n"
         "echo status $?\n"

@@ -12,7 +12,7 @@ from programs import wait_until
 
 # Says that it runs, and ends when it may.
 SLOW = {"shell": "echo $SMTUNE_JOB >>ran\n"
-                 "while [ ! -e go ]; do sleep 0.05; done\n"
+                 "while [ ! -e go ]; do sleep 0.1; done\n"
                  "echo loss=${{ x }}\n"}
 
 # The first three are good, those after them are not; each rests after its

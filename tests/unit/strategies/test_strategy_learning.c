@@ -302,7 +302,8 @@ static void test_learning__goes_on_the_same_after_a_restart(void **state)
 {
     (void)state;
     for (size_t m = 0; m < ARRAY_LEN(methods); m++)
-        for (size_t s = 0; s < ARRAY_LEN(specs); s++)
+        for (size_t s = is_sample() ? m % 3 : 0; s < ARRAY_LEN(specs);
+             s += is_sample() ? 3 : 1)
             goes_on_the_same(methods[m], &specs[s], false);
 }
 
