@@ -77,11 +77,11 @@ def pytest_collection_modifyitems(config, items):
         if complaints:
             raise pytest.UsageError("\n".join(complaints))
     if config.getoption("one_case"):
-        first = {item.nodeid.split("[")[0]: item for item in reversed(chosen)}
-        chosen = [item for item in chosen
-                  if first[item.nodeid.split("[")[0]] is item]
-    config.hook.pytest_deselected(
-        items=[item for item in items if item not in chosen])
+        first = {}
+        for item in chosen:
+            first.setdefault(item.nodeid.split("[")[0], item)
+        chosen = list(first.values())
+    config.hook.pytest_deselected(items=list(set(items).difference(chosen)))
     items[:] = chosen
 
 

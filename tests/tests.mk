@@ -5,10 +5,11 @@
 # `make check-unit T=conf` runs one file of tests, in whichever folder it is.
 UNIT  := $(patsubst %.c,$(SANITIZED)/%,$(wildcard $(addsuffix test_*.c, \
          tests/unit/ tests/unit/*/ tests/unit/*/*/ tests/unit/*/*/*/)))
-# The emulated CUDA takes a minute and a half with sanitizers: a sample has it
-# where something of it differs from the commit that check-all passed on.
-CUDA_PASSED := $(if $(SAMPLE),$(shell files=$$(tests/differing training tests/cuda \
-         tests/unit/training 2>/dev/null) && [ -z "$$files" ] && echo yes))
+# yes, of a sample, where none of these paths differs from what check-all passed on.
+has_passed = $(if $(SAMPLE),$(shell files=$$(tests/differing $1 2>/dev/null) && \
+         [ -z "$$files" ] && echo yes))
+# The emulated CUDA takes a minute and a half with sanitizers.
+CUDA_PASSED := $(call has_passed,training tests/cuda tests/unit/training)
 UNIT_RUN := $(if $T,$(or $(filter %/test_$T,$(UNIT)),tests/unit/test_$T), \
          $(if $(CUDA_PASSED),$(filter-out %/test_cuda_ops,$(UNIT)),$(UNIT)))
 # Tests of whole programs run the ordinary build; with ON=san the sanitized one.
@@ -112,7 +113,7 @@ CHOICE = $(if $(MARK),-m $(MARK)) $(if $(SAMPLE),--sample) \
 
 # All that tests run, built first so that suites can run side by side.
 TEST_PROGS = $(PROGS:%=$(TESTED)/%) $(PLUGINS:%=$(TESTED)/%) \
-         $(if $(filter sanSAMPLE,$(ON)$(if $(MARK)$(SAMPLE),SAMPLE)),,$(EMULATION)) \
+         $(if $(and $(filter san,$(ON)),$(MARK)$(SAMPLE)),,$(EMULATION)) \
          $(E2E_PROGS) $(TESTED)/regret $(TESTED)/cluster $(BENCH)
 check-build: ## build what tests run (ON=san)
 check-build: all $(TEST_PROGS) $(if $(filter san,$(ON)), \
@@ -201,11 +202,10 @@ compile-flags:
 	@echo $(filter-out -Werror,$(BASE_FLAGS))
 lint: $(BUILD)/libsmtune.a $(MAINS:%.c=$(BUILD)/%.o) ## format, layers, sizes, static analysis
 	@LINT_SINCE=$(SINCE) tests/lint/run
-# A sample has nothing to say where lint is as it was when check-all passed.
-LINT_PASSED := $(if $(SAMPLE),$(shell files=$$(tests/differing tests/lint tests/conftest.py \
-         2>/dev/null) && [ -z "$$files" ] && echo yes))
+# With the settings and the page that they read.
+LINT_SOURCES := tests/lint tests/conftest.py tests/differing .clang-format .clang-tidy dashboard/web
 check-lint: ## tests of what lint finds, after it
-	@$(if $(LINT_PASSED),echo "no script of lint differs from what check-all passed on", \
+	@$(if $(call has_passed,$(LINT_SOURCES)),echo "no script of lint differs from what check-all passed on", \
 	 $(PYTEST) -n auto --timeout 900 $(call CHOICE,lint))
 format: ## format every C and CUDA file
 	clang-format -i $$(git ls-files '*.[ch]' '*.cu' '*.cuh' '*.cc')

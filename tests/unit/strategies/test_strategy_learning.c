@@ -46,10 +46,12 @@ static size_t trials_of(const char *method)
 /* Of a sample, one pattern a space. */
 static int pattern_step_of(const char *method)
 {
+    if (is_sample())
+        return PATTERNS;
     for (size_t i = 0; i < ARRAY_LEN(slow_methods); i++)
-        if (strcmp(slow_methods[i].method, method) == 0 && !is_sample())
+        if (strcmp(slow_methods[i].method, method) == 0)
             return slow_methods[i].pattern_step;
-    return is_sample() ? PATTERNS : 1;
+    return 1;
 }
 
 static struct strategy *make(const char *method, struct space *space,
