@@ -8,8 +8,10 @@ UNIT  := $(patsubst %.c,$(SANITIZED)/%,$(wildcard $(addsuffix test_*.c, \
 # yes, of a sample, where none of these paths differs from what check-all passed on.
 has_passed = $(if $(SAMPLE),$(shell files=$$(tests/differing $1 2>/dev/null) && \
          [ -z "$$files" ] && echo yes))
-# The emulated CUDA takes a minute and a half with sanitizers.
-CUDA_PASSED := $(call has_passed,training tests/cuda tests/unit/training)
+# The emulated CUDA takes a minute to build, and one and a half with sanitizers.
+EMULATED := smtrain_graphs smtrain_nccl smtrain_precision
+CUDA_PASSED := $(call has_passed,training tests/cuda tests/unit/training \
+         $(EMULATED:%=tests/e2e/test_%.py))
 UNIT_RUN := $(if $T,$(or $(filter %/test_$T,$(UNIT)),tests/unit/test_$T), \
          $(if $(CUDA_PASSED),$(filter-out %/test_cuda_ops,$(UNIT)),$(UNIT)))
 # Tests of whole programs run the ordinary build; with ON=san the sanitized one.
@@ -109,11 +111,12 @@ WIDE   = -n $$((3 * $$(nproc)))
 # (the first case of each test).
 CHOICE = $(if $(MARK),-m $(MARK)) $(if $(SAMPLE),--sample) \
          $(if $(ONE),--one-case) \
+         $(if $(CUDA_PASSED),$(EMULATED:%=--ignore=tests/e2e/test_%.py)) \
          $(if $T,$(patsubst %,tests/$1/test_%.py,$(subst $(comma), ,$T)),tests/$1)
 
 # All that tests run, built first so that suites can run side by side.
 TEST_PROGS = $(PROGS:%=$(TESTED)/%) $(PLUGINS:%=$(TESTED)/%) \
-         $(if $(and $(filter san,$(ON)),$(MARK)$(SAMPLE)),,$(EMULATION)) \
+         $(if $(or $(CUDA_PASSED),$(MARK),$(and $(filter san,$(ON)),$(SAMPLE))),,$(EMULATION)) \
          $(E2E_PROGS) $(TESTED)/regret $(TESTED)/cluster $(BENCH)
 check-build: ## build what tests run (ON=san)
 check-build: all $(TEST_PROGS) $(if $(filter san,$(ON)), \

@@ -31,3 +31,8 @@ void clock_format_iso(int64_t wall_ms, char *text, size_t size)
 {
     snprintf(text, size, "%" PRId64, wall_ms);
 }
+
+void clock_format_stamp(int64_t wall_ms, char *text, size_t size)
+{
+    snprintf(text, size, "%" PRId64, wall_ms);
+}
