@@ -224,7 +224,8 @@ clean: ## remove build/
 FORCE:
 # Reading what a thousand objects depend on takes a second.
 ifneq ($(filter-out $(IDLE),$(or $(MAKECMDGOALS),all)),)
--include $(shell find $(BUILD) -path $(BUILD)/dist -prune -o -name '*.d' -print 2>/dev/null)
+-include $(shell find $(BUILD) \( -path $(BUILD)/dist -o -path '$(BUILD)/*/deb' \
+ -o -path '$(BUILD)/*/rpm' \) -prune -o -type f -name '*.d' -print 2>/dev/null)
 endif
 .DELETE_ON_ERROR:
 .SECONDARY:
