@@ -50,10 +50,11 @@ def write(folder, search, trials):
     return path
 
 
-def seconds(command, folder, words=""):
+def seconds(command, folder, words=os.devnull):
     start = time.perf_counter()
-    subprocess.run(command, cwd=folder, check=True, input=words, text=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with open(words, encoding="utf-8") as file:
+        subprocess.run(command, cwd=folder, check=True, stdin=file,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return time.perf_counter() - start
 
 
@@ -68,11 +69,12 @@ def echoes_s(program, folder):
 
 def suggestions_s(program, folder, search):
     values = random.Random(1)
-    requests = "".join(
+    requests = folder / "requests"
+    requests.write_text("".join(
         json.dumps(request) + "\n"
         for i in range(1, SEARCHES[search] + 1)
         for request in ({"op": "ask", "n": 1},
-                        {"op": "tell", "id": i, "value": values.random()}))
+                        {"op": "tell", "id": i, "value": values.random()})))
     return seconds([program, "suggest", "--stdio",
                     write(folder, search, SEARCHES[search])], folder, requests)
 
