@@ -231,7 +231,7 @@ def _on_signal(number: int, frame: Optional[FrameType]) -> None:
 # A child reports for itself, and SIGTERM ends it: a pool of workers relies on
 # that. A signal that comes before the child has its own handlers would be lost,
 # so they are blocked until then. A program without handlers has no function of
-# ours at its forks: an interrupt in one would be lost, as Python only prints it.
+# ours at its forks: an interrupt there would be lost, as Python only prints it.
 
 _masks = threading.local()  # of a thread that forks
 _is_guarded = False  # a child keeps the functions, too
