@@ -206,6 +206,6 @@ def test_an_ordinary_user(smtune, experiment, cluster):
         "setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups",
         "env", *(f"{k}={v}" for k, v in smtune.env.items()),
         f"{smtune.env['PATH'].split(':')[0]}/smtune", "run", path,
-        cwd=smtune.directory)
+        cwd=smtune.directory, timeout=100)
     assert result.returncode == 0, result.stderr
     cluster.wait_until_done()
