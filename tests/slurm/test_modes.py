@@ -2,6 +2,9 @@
 """A job a trial, arrays, pilots: where trials run changes nothing of them."""
 
 import json
+import os
+import shutil
+import tempfile
 
 import pytest
 
@@ -196,16 +199,17 @@ def test_trials_are_spread_and_packed(smtune, experiment, mode, cluster):
 
 
 def test_an_ordinary_user(smtune, experiment, cluster):
-    """The user nobody, with a store of its own."""
-    smtune.directory.chmod(0o777)
-    for folder in list(smtune.directory.parents)[:3]:
-        folder.chmod(0o755)
-    path = experiment(trials=4)
-    path.chmod(0o644)
-    result = cluster.run(
-        "setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups",
-        "env", *(f"{k}={v}" for k, v in smtune.env.items()),
-        f"{smtune.env['PATH'].split(':')[0]}/smtune", "run", path,
-        cwd=smtune.directory, timeout=100)
-    assert result.returncode == 0, result.stderr
-    cluster.wait_until_done()
+    """The user nobody, with a store of its own, which is not among pytest's
+    folders: it takes those away from others whenever it begins anywhere."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
+        path = shutil.copy(experiment(trials=4), folder)
+        os.chmod(path, 0o644)
+        env = {**smtune.env, "HOME": folder, "XDG_RUNTIME_DIR": folder}
+        result = cluster.run(
+            "setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups",
+            "env", *(f"{k}={v}" for k, v in env.items()),
+            f"{smtune.env['PATH'].split(':')[0]}/smtune", "run", path,
+            cwd=folder, timeout=100)
+        assert result.returncode == 0, result.stderr
+        cluster.wait_until_done()
