@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #include "base/buf.h"
 #include "base/compiler.h"
@@ -261,6 +263,27 @@ void fetcher_destroy(struct fetcher *fetcher)
     uv_close((uv_handle_t *)&fetcher->timer, free_fetcher);
 }
 
+/* Whether the host of a URL is this machine's loopback. */
+static bool is_loopback(const char *url)
+{
+    static const char *const hosts[] = {"localhost", "[::1]"};
+    const char *host = strstr(url, "://");
+    size_t length, at;
+
+    host = host != NULL ? host + strlen("://") : url;
+    at = strcspn(host, "@/?#");
+    if (host[at] == '@')
+        host += at + 1;
+    length = *host == '[' ? strcspn(host, "]/?#") + 1 : strcspn(host, ":/?#");
+    for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
+        if (length == strlen(hosts[i]) &&
+            strncasecmp(host, hosts[i], length) == 0)
+            return true;
+    }
+    return strncmp(host, "127.", 4) == 0 &&
+           strspn(host, "0123456789.") == length;
+}
+
 static void set_options(struct transfer *transfer,
                         const struct fetch_request *request)
 {
@@ -290,10 +313,10 @@ static void set_options(struct transfer *transfer,
     }
     if (request->method == FETCH_DELETE)
         SET(CURLOPT_CUSTOMREQUEST, "DELETE");
-    if (request->socket != NULL) {
+    if (request->socket != NULL)
         SET(CURLOPT_UNIX_SOCKET_PATH, request->socket);
+    if (request->socket != NULL || is_loopback(request->url))
         SET(CURLOPT_NOPROXY, "*");
-    }
 #undef SET
     if (fetcher->has_certificates)
         libcurl_check_with(&fetcher->curl, easy, &fetcher->certificates);

@@ -12,7 +12,8 @@
 /*
  * HTTP requests on an event loop, by libcurl, which is loaded when the first
  * fetcher is made: http and https alone, no redirects, no proxy but the
- * environment's, certificates always checked (base/net/certificates.h).
+ * environment's, and none to this machine, certificates always checked
+ * (base/net/certificates.h).
  * Connections are kept for the requests that follow. Requests on their way do
  * not keep the loop from ending.
  */

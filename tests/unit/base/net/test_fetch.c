@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/compiler.h"
 #include "base/mem.h"
 #include "tests/unit/folder.h"
 
@@ -181,8 +182,9 @@ static void on_done(void *user, const struct fetch_answer *found)
     buf_add_string(&server->text, found->text);
 }
 
-static void ask(struct server *server, enum fetch_method method,
-                const char *url, const char *body)
+/* Through the socket, or by an address without one. */
+static void ask_by(struct server *server, const char *socket,
+                   enum fetch_method method, const char *url, const char *body)
 {
     int before = server->answers;
     struct err err;
@@ -191,7 +193,7 @@ static void ask(struct server *server, enum fetch_method method,
                            &(struct fetch_request){
                                .method = method,
                                .url = url,
-                               .socket = server->path,
+                               .socket = socket,
                                .body = body,
                                .body_bytes = body == NULL ? 0 : strlen(body),
                                .timeout_ms = TIMEOUT_MS,
@@ -202,6 +204,12 @@ static void ask(struct server *server, enum fetch_method method,
     while (server->answers == before)
         uv_run(&server->loop, UV_RUN_ONCE);
     assert_int_equal(server->answers, before + 1);
+}
+
+static void ask(struct server *server, enum fetch_method method,
+                const char *url, const char *body)
+{
+    ask_by(server, server->path, method, url, body);
 }
 
 static void test_fetch__hands_the_answer_over(void **state)
@@ -264,6 +272,40 @@ static void test_fetch__says_why_there_is_no_answer(void **state)
     assert_string_not_equal(buf_text(&server->text), "");
 }
 
+/* Nobody listens at port 1, the address, and port 2, the proxy: libcurl's text
+ * names the one that it tried. */
+static void test_fetch__asks_this_machine_without_a_proxy(void **state)
+{
+    static const struct {
+        const char *url, *port;
+    } cases[] = {
+        {"http://localhost:1/x", "port 1 "},
+        {"http://LocalHost:1", "port 1 "},
+        {"http://127.0.0.1:1/x?a@b", "port 1 "},
+        {"http://user:secret@127.9.9.9:1/", "port 1 "},
+        {"http://[::1]:1/", "port 1 "},
+        {"http://localhost.example.org:1/", "port 2 "},
+        {"http://127.example.org:1/", "port 2 "},
+        {"http://example.org:1/@localhost", "port 2 "},
+        {"http://localhost@example.org:1/", "port 2 "},
+    };
+    static const char *const names[] = {"http_proxy", "all_proxy"};
+    struct server *server = *state;
+
+    unsetenv("no_proxy");
+    unsetenv("NO_PROXY");
+    for (size_t n = 0; n < ARRAY_LEN(names); n++) {
+        assert_int_equal(setenv(names[n], "http://127.0.0.1:2", 1), 0);
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+            ask_by(server, NULL, FETCH_GET, cases[i].url, NULL);
+            assert_int_equal(server->status, 0);
+            if (strstr(buf_text(&server->text), cases[i].port) == NULL)
+                fail_msg("%s: %s", cases[i].url, buf_text(&server->text));
+        }
+        unsetenv(names[n]);
+    }
+}
+
 /* `done` is not called any more. */
 static void test_fetch__gives_up_what_is_on_its_way(void **state)
 {
@@ -295,6 +337,7 @@ int main(void)
         CASE(test_fetch__says_what_the_status_was),
         CASE(test_fetch__takes_no_answer_over_the_bound),
         CASE(test_fetch__says_why_there_is_no_answer),
+        CASE(test_fetch__asks_this_machine_without_a_proxy),
         CASE(test_fetch__gives_up_what_is_on_its_way),
     };
 #undef CASE
