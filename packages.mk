@@ -9,7 +9,7 @@ TEST_DEPS := g++ clang libclang-rt-dev clang-format clang-tidy cppcheck \
         python3-pytest-xdist python3-pytest-rerunfailures python3-yaml \
         python3-jsonschema python3-selenium python3-torch python3-pandas \
         python3-pip python3-setuptools python3-wheel mypy curl dpkg-dev environment-modules \
-        chromium chromium-driver nginx
+        chromium chromium-driver nginx locales
 # For a cluster below a directory (tests/slurm/lab). If apt lacks one of them,
 # the tests on a cluster are skipped.
 SLURM_DEPS := slurmctld slurmd slurm-client munge slurmdbd slurmrestd \

@@ -5,6 +5,7 @@
 #include "base/system/runtime_folder.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,16 +38,19 @@ int runtime_folder(const char *name, char path[RUNTIME_FOLDER_MAX],
 {
     const char *runtime = getenv("XDG_RUNTIME_DIR");
     char parent[RUNTIME_FOLDER_MAX - NAME_ROOM];
+    bool is_usable = runtime != NULL && runtime[0] == '/' &&
+                     strlen(runtime) + sizeof("/smtune") <= sizeof(parent) &&
+                     access(runtime, W_OK) == 0;
 
-    if (runtime != NULL && runtime[0] == '/' &&
-        strlen(runtime) + sizeof("/smtune") <= sizeof(parent) &&
-        access(runtime, W_OK) == 0)
+    if (is_usable)
         snprintf(parent, sizeof(parent), "%s/smtune", runtime);
     else
         snprintf(parent, sizeof(parent), "/tmp/smtune-%u",
                  (unsigned int)geteuid());
     if (private_folder(parent, err) != 0)
-        return -1;
+        return is_usable ? -1
+                         : err_prefix(err, "XDG_RUNTIME_DIR is not set to a "
+                                           "writable directory");
     snprintf(path, RUNTIME_FOLDER_MAX, "%s/%.*s", parent, NAME_ROOM - 2, name);
     return private_folder(path, err);
 }
