@@ -15,5 +15,10 @@ check-dist: ## make archive and wheel, and use them in releases of Debian (DEBIA
 	@( packaging/deps install apt $(DIST_DEPS) || exit 77 ) && $(archive) && $(wheel) && \
 	 PYTHON='$(PYTHON)' tests/contain tests/dist $(DIST_FILE) $(WHEEL_FILE) $(or $(DEBIAN),bullseye bookworm trixie sid) || { \
 	 [ $$? = 77 ] && echo "THE ARCHIVE IS NOT TESTED HERE"; exit; }
+# tests/kernel says what is done there.
+check-kernel: ## use the archive with old kernels in qemu, and with its store on NFS (DEBIAN=one)
+	@( packaging/deps install apt $(DIST_DEPS) || exit 77 ) && $(archive) && \
+	 tests/contain tests/kernel $(DIST_FILE) $(or $(DEBIAN),buster bullseye trixie) || { \
+	 [ $$? = 77 ] && echo "NO KERNEL IS TESTED HERE"; exit; }
 
-.PHONY: dist-bin wheel check-dist
+.PHONY: dist-bin wheel check-dist check-kernel
