@@ -11,6 +11,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "training/util/pages.h"
 
 /* The format is described on the home page of MNIST: a magic number (two
  * zeroes, 8 for bytes, the number of dimensions), each dimension as a
@@ -22,7 +23,6 @@ enum {
     MAX_IMAGES = 10 * 1000 * 1000,
     MAX_SIDE = 1024,    /* pixels */
     HELD_OUT_SHARE = 6, /* the last sixth */
-    PAGE_BYTES = 4096,
     CACHE_LINE_BYTES = 64,
     PREFETCH_AHEAD = 8,   /* images */
     PREFETCH_BYTES = 4096 /* of each; the processor itself goes on from there */
@@ -138,10 +138,10 @@ static int idx_read_end(struct idx *idx, struct err *err)
  * processor finds sooner. */
 static void want_huge_pages(uint8_t *bytes, size_t length)
 {
-    size_t lead = -(uintptr_t)bytes % PAGE_BYTES;
+    struct pages pages = pages_within(bytes, length);
 
-    if (length > lead)
-        madvise(bytes + lead, length - lead, MADV_HUGEPAGE);
+    if (pages.bytes > 0)
+        madvise(pages.at, pages.bytes, MADV_HUGEPAGE);
 }
 
 /* The bytes behind the header, and nothing behind them: malloc'ed. */

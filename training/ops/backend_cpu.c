@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "training/util/pages.h"
+
 /* Operations are done when they return, in the program's own memory. */
 
 static int start(int local_rank, struct err *err)
@@ -23,14 +25,12 @@ static void enter_thread(void)
 {
 }
 
-/* Page by page, to the system. */
 static void discard(void *memory, size_t bytes)
 {
-    size_t lead = -(uintptr_t)memory & 4095; /* to the next page */
+    struct pages pages = pages_within(memory, bytes);
 
-    if (bytes > lead)
-        madvise((char *)memory + lead, (bytes - lead) & ~(size_t)4095,
-                MADV_DONTNEED);
+    if (pages.bytes > 0)
+        madvise(pages.at, pages.bytes, MADV_DONTNEED);
 }
 
 static int synchronize(struct err *err)
