@@ -372,30 +372,36 @@ static pid_t create_in_group(struct child *child, struct child_stack *stack)
     return pid;
 }
 
+/* Beside us, in no group; -1 where that cannot be. */
+static pid_t create_beside(struct child *child, struct child_stack *nest)
+{
+    return clone(run_child, nest->stack + CHILD_STACK_BYTES,
+                 CLONE_VM | CLONE_CHILD_CLEARTID | SIGCHLD, child, NULL, NULL,
+                 &nest->busy);
+}
+
 /* In the nest, which runs beside us; or NULL for one that we wait for, as we do
- * for one that has to enter its group by itself. */
+ * for one that has to enter its group by itself, and where a process is only
+ * emulated (qemu): there only a thread may share memory and go on beside us. */
 static pid_t create_process(struct child *child, struct child_stack *nest)
 {
     const struct spawner *spawner = child->spawner;
     char *stack = stack_of(child, nest);
+    pid_t pid = -1;
 
     FRESH_STACK(stack, CHILD_STACK_BYTES);
     if (spawner->tick_ns != 0)
         child->before = ticks(spawner->tick_ns);
     if (nest != NULL)
         nest->busy = 1;
-    if (child->group != NULL) {
-        pid_t pid = create_in_group(child, nest);
-
-        if (pid > 0)
-            return pid;
-        if (nest != NULL)
-            nest->busy = 0;
-    } else if (nest != NULL) {
-        return clone(run_child, stack + CHILD_STACK_BYTES,
-                     CLONE_VM | CLONE_CHILD_CLEARTID | SIGCHLD, child, NULL,
-                     NULL, &nest->busy);
-    }
+    if (child->group != NULL)
+        pid = create_in_group(child, nest);
+    else if (nest != NULL)
+        pid = create_beside(child, nest);
+    if (pid > 0)
+        return pid;
+    if (nest != NULL)
+        nest->busy = 0;
     return clone(run_child, stack + CHILD_STACK_BYTES,
                  CLONE_VM | CLONE_VFORK | SIGCHLD, child);
 }
@@ -618,7 +624,8 @@ static void fill_child(struct child_stack *stack,
     child->path = mem_alloc(PATH_MAX);
 }
 
-/* The same for the parent, which may be here before the child was. */
+/* The same for the parent, which may be here before the child was, or where an
+ * emulated child has a copy of our memory. */
 static uint64_t start_of(const struct child *child, pid_t pid)
 {
     uint64_t tick_ns = child->spawner->tick_ns;
@@ -636,7 +643,8 @@ static pid_t start_in(struct child_stack *stack, bool overlaps,
     pid_t pid = launch(child, overlaps ? stack : NULL, err);
 
     if (pid >= 0)
-        *pid_start = overlaps ? start_of(child, pid) : child->start;
+        *pid_start =
+            overlaps || child->start == 0 ? start_of(child, pid) : child->start;
     if (overlaps && pid > 0)
         stack->pid = pid;
     else
