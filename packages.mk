@@ -19,6 +19,8 @@ SLURM_DEPS := slurmctld slurmd slurm-client munge slurmdbd slurmrestd \
 # source packages lack.
 DIST_DEPS := autoconf automake binutils curl dpkg-dev gcc libc6-dev libtool m4 \
         make pkg-config python3-pip python3-setuptools python3-wheel tcl xz-utils
+# To run what is built for aarch64 (tests/arm).
+ARM_DEPS := qemu-user-static libc6-arm64-cross
 # For a package of Debian (packaging/debian).
 DEB_DEPS := build-essential debhelper
 # For tests in another release of Debian (tests/debian).

@@ -21,4 +21,11 @@ check-kernel: ## use the archive with old kernels in qemu, and with its store on
 	 tests/contain tests/kernel $(DIST_FILE) $(or $(DEBIAN),buster bullseye trixie) || { \
 	 [ $$? = 77 ] && echo "NO KERNEL IS TESTED HERE"; exit; }
 
-.PHONY: dist-bin wheel check-dist check-kernel
+# tests/arm says what is done there.
+check-arm: DIST_ARCH = aarch64
+check-arm: $(PROGS:%=$(BUILD)/%) ## make archive and wheel for aarch64, run them and the unit tests with qemu
+	@( packaging/deps install apt $(DIST_DEPS) $(ARM_DEPS) || exit 77 ) && $(archive) && $(wheel) && \
+	 MAKE='$(MAKE)' PYTHON='$(PYTHON)' tests/contain tests/arm $(DIST_FILE) $(WHEEL_FILE) $(BUILD) || { \
+	 [ $$? = 77 ] && echo "NOTHING IS TESTED FOR AARCH64 HERE"; exit; }
+
+.PHONY: dist-bin wheel check-dist check-arm check-kernel

@@ -89,6 +89,16 @@ def test_dist__files_are_compared_with_the_dsc(fetch, tmp_path):
     assert "checksum" in result.stderr
 
 
+def test_dist__without_qemu_nothing_is_tested_for_arm(root, tmp_path):
+    """77 ends `make check-arm` with success and a line."""
+    (tmp_path / "dirname").symlink_to("/usr/bin/dirname")
+    result = subprocess.run(
+        [root / "tests/arm", "archive", "wheel", "folder"], env={"PATH": str(tmp_path)},
+        capture_output=True, text=True, timeout=60)
+    assert result.returncode == 77
+    assert result.stderr == "arm: there is no qemu-aarch64 (package qemu-user-static)\n"
+
+
 @pytest.fixture
 def wheel(root, tmp_path):
     """Makes the wheel of an archive with one program and one library."""
