@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+/* Pages of the machine, of which a process can give memory back. */
 struct pages {
     void *at;
     size_t bytes; /* 0: none */
