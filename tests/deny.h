@@ -30,12 +30,13 @@ static const struct {
  * From now on these calls of this process and of all that it starts fail with
  * `error`, as on a kernel that lacks them (ENOSYS) or in a container whose
  * filter does not know them (EPERM; never clone3, without which glibc then
- * starts no thread). `names`: "clone3,pidfd_open", or "all". -1 where there can
- * be no filter.
+ * starts no thread). `names`: "clone3,pidfd_open", or "all"; or "subreaper",
+ * what a process that qemu emulates cannot be (EINVAL). -1 where there can be
+ * no filter.
  */
 static inline int deny_calls(const char *names, int error)
 {
-    struct sock_filter code[2 * ARRAY_LEN(young_calls) + 2];
+    struct sock_filter code[2 * ARRAY_LEN(young_calls) + 6];
     struct sock_fprog filter = {.filter = code};
     unsigned short count = 0;
 
@@ -48,6 +49,16 @@ static inline int deny_calls(const char *names, int error)
             continue;
         code[count++] = (struct sock_filter)BPF_JUMP(
             BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)young_calls[i].number, 0, 1);
+        code[count++] = (struct sock_filter)BPF_STMT(
+            BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)error);
+    }
+    if (strcmp(names, "subreaper") == 0) {
+        code[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+                                                     SYS_prctl, 0, 3);
+        code[count++] = (struct sock_filter)BPF_STMT(
+            BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args));
+        code[count++] = (struct sock_filter)BPF_JUMP(
+            BPF_JMP | BPF_JEQ | BPF_K, PR_SET_CHILD_SUBREAPER, 0, 1);
         code[count++] = (struct sock_filter)BPF_STMT(
             BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)error);
     }

@@ -97,6 +97,10 @@ PLACES = {
         mount -t tmpfs -o ro tmpfs /sys
         test ! -e /sys/fs/cgroup
         """,
+    # As where qemu emulates the processor.
+    "no_adoption_of_orphans": """\
+        as /mnt/programs/tests/e2e/deny subreaper EINVAL
+        """,
     # The limit is that of a namespace, and holds below it.
     "no_user_namespaces": """\
         as unshare --user --map-root-user sh -c '
@@ -108,6 +112,7 @@ PLACES = {
 NEEDS = {"an_account_with_limits": "only root can be another user"}
 LACKS = {"a_locale_with_commas": "the sources of locales (package locales)",
          "overlayfs": "overlayfs on tmpfs",
+         "no_adoption_of_orphans": "filters of system calls",
          "no_user_namespaces": "user namespaces to limit"}
 
 
