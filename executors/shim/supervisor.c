@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -17,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/system/orphans.h"
 #include "executors/attempt/attempt_file.h"
 #include "executors/machine/cgroup_place.h"
 #include "executors/shim/ending.h"
@@ -234,15 +234,6 @@ static char *own_memory_group(void)
     return found;
 }
 
-/* Orphans of the attempts become our children. A process that qemu emulates
- * cannot have that (EINVAL): a control group alone finds its orphans. */
-static int adopt_orphans(void)
-{
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0 && errno != EINVAL)
-        return -1;
-    return 0;
-}
-
 struct supervisor *supervisor_create(const struct supervisor_events *events,
                                      struct err *err)
 {
@@ -259,7 +250,7 @@ struct supervisor *supervisor_create(const struct supervisor_events *events,
     if (spawner_init(&supervisor->spawner, err) != 0)
         goto fail;
     if (supervisor->signal_fd < 0 || supervisor->timer_fd < 0 ||
-        adopt_orphans() != 0) {
+        orphans_adopt() != 0) {
         err_set_errno(err, ERR_FAILED, errno, "cannot supervise processes");
         goto fail;
     }

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
@@ -14,6 +13,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/mem.h"
+#include "base/system/orphans.h"
 #include "executors/machine/cpu_places.h"
 #include "executors/machine/process_table.h"
 #include "orchestrator/ranks/env.h"
@@ -528,7 +528,7 @@ int rank_group_run(const struct rank_group_options *options, int *status,
     else if (rank_meeting_arrange(&ranks.meeting, options->tasks,
                                   options->split_gpus, err) != 0)
         return -1;
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
+    if (orphans_adopt() != 0)
         return err_set_errno(err, ERR_FAILED, errno,
                              "cannot watch over processes");
     uv_loop_init(&ranks.loop);
