@@ -13,7 +13,7 @@ EMULATED := smtrain_graphs smtrain_nccl smtrain_precision
 CUDA_PASSED := $(call has_passed,training tests/cuda tests/unit/training \
          $(EMULATED:%=tests/e2e/test_%.py))
 UNIT_RUN := $(if $T,$(or $(filter %/test_$T,$(UNIT)),tests/unit/test_$T), \
-         $(if $(CUDA_PASSED),$(filter-out %/test_cuda_ops,$(UNIT)),$(UNIT)))
+         $(filter-out $(if $(CUDA_PASSED),%/test_cuda_ops) $(UNIT_EXCEPT:%=\%/test_%),$(UNIT)))
 # Tests of whole programs run the ordinary build; with ON=san the sanitized one.
 ON    ?= plain
 TESTED := $(if $(filter san,$(ON)),$(SANITIZED),$(BUILD))
