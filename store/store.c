@@ -110,13 +110,17 @@ static int check_place(struct store *store, struct err *err)
 }
 
 /* EXTRA at first: a file becomes one with a log through a rollback journal. If
- * that came back after a power cut, it would undo all since. */
+ * that came back after a power cut, it would undo all since.
+ *
+ * A rollback journal is emptied, not removed: NFS repeats a request where the
+ * server crashed before it answered, and a file that is gone already is an
+ * error then. */
 static int set_up_journal(struct store *store, struct err *err)
 {
     bool has_log;
 
     if (store_execute(store,
-                      store->is_without_log ? "PRAGMA journal_mode = DELETE;"
+                      store->is_without_log ? "PRAGMA journal_mode = TRUNCATE;"
                                               "PRAGMA synchronous = EXTRA"
                                             : "PRAGMA synchronous = EXTRA;"
                                               "PRAGMA journal_mode = WAL;"

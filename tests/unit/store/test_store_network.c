@@ -4,8 +4,11 @@
 #include "store/file_system.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 
+#include "base/fs.h"
 #include "tests/unit/store/store_test.h"
 
 static uint32_t told_type; /* 0: what it is */
@@ -79,6 +82,19 @@ static void test_store_network__a_new_one_has_no_log(void **state)
     must_answer(*state, "PRAGMA journal_mode", "wal");
 }
 
+/* A journal that is removed is one that a repeated request of NFS misses. */
+static void test_store_network__its_journal_is_emptied(void **state)
+{
+    char *path = fs_join(*state, "smtune.db-journal");
+    struct stat file;
+
+    told_type = 0x6969;
+    store_close(must_fill(*state, 3));
+    assert_int_equal(stat(path, &file), 0);
+    assert_int_equal(file.st_size, 0);
+    free(path);
+}
+
 static void test_store_network__one_with_a_log_is_refused(void **state)
 {
     store_close(must_fill(*state, 3));
@@ -108,6 +124,8 @@ int main(void)
                                         make_folder, clear),
         cmocka_unit_test_setup_teardown(
             test_store_network__a_new_one_has_no_log, make_folder, clear),
+        cmocka_unit_test_setup_teardown(
+            test_store_network__its_journal_is_emptied, make_folder, clear),
         cmocka_unit_test_setup_teardown(
             test_store_network__one_with_a_log_is_refused, make_folder, clear),
         cmocka_unit_test_setup_teardown(
