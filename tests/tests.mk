@@ -149,11 +149,11 @@ check-slurm: $(PROGS:%=$(TESTED)/%) $(FAULT_PROGS) ## tests on a real cluster of
 	 $(call CHOICE,slurm)
 endif
 
-# tests/portable says what is done there.
-PORTABLE := bullseye
-check-portable: ## build in older releases of Debian and run commands there (DEBIAN=one)
-	@for release in $(or $(DEBIAN),$(PORTABLE)); do \
-	 tests/contain tests/portable $$release || { \
+# tests/oldest says what is done there.
+OLDEST := bullseye
+check-oldest: ## build in older releases of Debian and run commands there (DEBIAN=one)
+	@for release in $(or $(DEBIAN),$(OLDEST)); do \
+	 tests/contain tests/oldest $$release || { \
 	 [ $$? = 77 ] && echo "NOTHING IS TESTED ON DEBIAN $$release HERE"; exit; }; done
 
 check-browser: $(PROGS:%=$(TESTED)/%) $(E2E_PROGS) ## tests of the dashboard in Chromium (T=name: one)
@@ -247,6 +247,6 @@ branches-run: $(UNIT) $(PROGS:%=$(SANITIZED)/%) $(SANITIZED)/sim $(FAULT_PROGS_S
 	@tests/branches $(SANITIZED)/branches.json
 
 .PHONY: check check-quick check-all check-build check-unit check-e2e check-slurm \
-        check-browser check-portable check-python pictures fault sim soak fuzz check-fuzz fuzz-fixed fuzz-build \
+        check-browser check-oldest check-python pictures fault sim soak fuzz check-fuzz fuzz-fixed fuzz-build \
         fuzz-programs compile-flags lint check-lint format coverage branches \
         branches-run

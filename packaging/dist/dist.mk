@@ -28,4 +28,8 @@ check-arm: $(PROGS:%=$(BUILD)/%) ## make archive and wheel for aarch64, run them
 	 MAKE='$(MAKE)' PYTHON='$(PYTHON)' tests/contain tests/arm $(DIST_FILE) $(WHEEL_FILE) $(BUILD) || { \
 	 [ $$? = 77 ] && echo "NOTHING IS TESTED FOR AARCH64 HERE"; exit; }
 
-.PHONY: dist-bin wheel check-dist check-arm check-kernel
+check-portable: ## all that runs the programs elsewhere: check-oldest, check-dist, check-kernel, check-arm
+	@for goal in check-oldest check-dist check-kernel check-arm; do \
+	 $(MAKE) --no-print-directory $$goal || exit; done
+
+.PHONY: dist-bin wheel check-dist check-arm check-kernel check-portable
