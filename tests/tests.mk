@@ -194,7 +194,7 @@ fuzz-fixed: fuzz-build ## the same with libFuzzer, which learns from the code th
 	@tests/fuzz/run fixed $(FUZZ_INPUTS) $(FUZZERS:$(SANITIZED)/%=build/fuzz/%)
 fuzz-build:
 	@$(MAKE) --no-print-directory SANITIZED=build/fuzz CC=clang fuzz-programs \
-	 FOLDERS='$(filter-out cli training,$(FOLDERS)) training/weights' \
+	 FOLDERS='$(filter-out cli training,$(FOLDERS)) training/weights training/data training/util' \
 	 SANITIZERS='$(SANITIZERS) -fsanitize=fuzzer-no-link'
 fuzz-programs: $(FUZZERS)
 

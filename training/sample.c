@@ -237,10 +237,13 @@ static void write_text(struct sampler *sampler, struct buf *out)
     while (out->length < end) {
         uint16_t token = next_token(sampler);
 
+        if (bpe_is_special(sampler->bpe, token) ||
+            !bpe_is_used(sampler->bpe, token))
+            break;
         bpe_decode(sampler->bpe, token, out);
         add_token(sampler, token);
     }
-    buf_truncate(out, end);
+    buf_truncate(out, out->length < end ? out->length : end);
     buf_add_char(out, '\n');
 }
 
