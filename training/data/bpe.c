@@ -4,7 +4,9 @@
  * training/data/bpe_text.c has its text, training/data/bpe_merge.c its merges.
  *
  * A merge joins two tokens that have a meaning before it, and no pair comes
- * twice. Decoding recurses, and this order is what ends it.
+ * twice. Decoding recurses, and this order is what ends it. Tokens that double
+ * the one before them would soon spell more than fits in memory, so there is a
+ * limit.
  */
 #include "training/data/bpe.h"
 
@@ -68,7 +70,7 @@ int bpe_set_byte(struct bpe *bpe, uint8_t byte, uint16_t token)
     if (!is_free(bpe, token))
         return -1;
     bpe->bytes[byte] = token;
-    bpe->tokens[token] = (struct bpe_token){MEANS_BYTE, byte};
+    bpe->tokens[token] = (struct bpe_token){MEANS_BYTE, byte, 1};
     return 0;
 }
 
@@ -81,11 +83,13 @@ static bool is_ordinary(const struct bpe *bpe, uint16_t token)
 int bpe_set_merge(struct bpe *bpe, uint16_t left, uint16_t right,
                   uint16_t token)
 {
-    uint32_t key = pair_key(left, right);
+    uint32_t key = pair_key(left, right), bytes;
 
+    if (!is_ordinary(bpe, left) || !is_ordinary(bpe, right))
+        return -1;
+    bytes = bpe->tokens[left].bytes + bpe->tokens[right].bytes;
     /* Two merges may come to the same token, where both spell it. */
-    if (token >= bpe->size || !is_ordinary(bpe, left) ||
-        !is_ordinary(bpe, right) ||
+    if (token >= bpe->size || bytes > BPE_TOKEN_MAX ||
         (bpe->tokens[token].meaning != MEANS_NOTHING &&
          bpe->tokens[token].meaning != MEANS_MERGE) ||
         pair_map_get(&bpe->ranks, key) != PAIR_MAP_NONE)
@@ -95,7 +99,7 @@ int bpe_set_merge(struct bpe *bpe, uint16_t left, uint16_t right,
     pair_map_add(&bpe->ranks, key, (uint32_t)bpe->merge_count);
     if (bpe->tokens[token].meaning == MEANS_NOTHING)
         bpe->tokens[token] =
-            (struct bpe_token){MEANS_MERGE, (uint32_t)bpe->merge_count};
+            (struct bpe_token){MEANS_MERGE, (uint32_t)bpe->merge_count, bytes};
     bpe->merges[bpe->merge_count++] = (struct bpe_merge){left, right, token};
     return 0;
 }
@@ -113,7 +117,8 @@ int bpe_set_special(struct bpe *bpe, uint16_t token, const char *text)
     *special = (struct bpe_special){token, mem_copy_string(text), strlen(text)};
     bpe->begins_special[(unsigned char)*text] = true;
     bpe->tokens[token] =
-        (struct bpe_token){MEANS_SPECIAL, (uint32_t)bpe->special_count++};
+        (struct bpe_token){MEANS_SPECIAL, (uint32_t)bpe->special_count++,
+                           (uint32_t)special->length};
     return 0;
 }
 
@@ -133,7 +138,7 @@ uint16_t bpe_add(struct bpe *bpe, uint16_t left, uint16_t right)
 
     bpe->tokens = mem_grow(bpe->tokens, bpe->size, &bpe->token_capacity,
                            sizeof(*bpe->tokens));
-    bpe->tokens[bpe->size++] = (struct bpe_token){MEANS_NOTHING, 0};
+    bpe->tokens[bpe->size++] = (struct bpe_token){MEANS_NOTHING, 0, 0};
     bpe_set_merge(bpe, left, right, token);
     return token;
 }

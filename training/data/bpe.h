@@ -27,6 +27,7 @@ enum {
     BPE_BYTES = 256,
     BPE_SIZE_MAX = 65536,
     BPE_WORD_MAX = 32,    /* bytes of a word of BPE_WORDS_SMTRAIN */
+    BPE_TOKEN_MAX = 1024, /* bytes that merges spell */
     BPE_SPECIAL_MAX = 256 /* bytes of a special token's text */
 };
 
@@ -75,7 +76,8 @@ struct bpe *bpe_begin(enum bpe_words words, size_t size);
  * below the size. */
 int bpe_set_byte(struct bpe *bpe, uint8_t byte, uint16_t token);
 /* Merges count in the order in which they are set. -1 too where a part has no
- * meaning yet, or the two have been merged already. */
+ * meaning yet, the two have been merged already, or they spell more than
+ * BPE_TOKEN_MAX bytes. */
 int bpe_set_merge(struct bpe *bpe, uint16_t left, uint16_t right,
                   uint16_t token);
 /* A text of its own, which is found before words are, and is in no merge. -1

@@ -22,6 +22,7 @@ enum bpe_meaning { MEANS_NOTHING, MEANS_BYTE, MEANS_MERGE, MEANS_SPECIAL };
 struct bpe_token {
     enum bpe_meaning meaning;
     uint32_t index; /* the byte, the merge, the special */
+    uint32_t bytes; /* that it spells */
 };
 
 struct bpe {

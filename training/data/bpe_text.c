@@ -3,8 +3,7 @@
  * A vocabulary as text, in a file and in a checkpoint. One of smtrain is its
  * merges alone. Another one begins with a word: how it cuts words, its size,
  * the tokens of the bytes, then merges as "LEFT RIGHT TOKEN" and special tokens
- * as
- * "=TOKEN" and their text in hexadecimal.
+ * as "=TOKEN" and their text in hexadecimal.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -76,7 +75,7 @@ int bpe_save(const struct bpe *bpe, const char *path, struct err *err)
 
     buf_add_string(&out, HEADER);
     bpe_print(bpe, '\n', &out);
-    status = fs_write_atomic(path, buf_text(&out), out.length, 0666, err);
+    status = fs_write_atomic(path, buf_text(&out), out.length, 0644, err);
     buf_clear(&out);
     return status;
 }
@@ -114,8 +113,8 @@ static const char *read_own_merge(struct bpe *bpe, const char *text,
         right >= bpe->size ||
         pair_map_get(&bpe->ranks, pair_key(left, right)) != PAIR_MAP_NONE)
         return NULL;
-    bpe_add(bpe, left, right);
-    return text;
+    /* Unused: it would be too long. */
+    return bpe_is_used(bpe, bpe_add(bpe, left, right)) ? text : NULL;
 }
 
 static const char *read_merge(struct bpe *bpe, const char *text, char separator)

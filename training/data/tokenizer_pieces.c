@@ -5,6 +5,7 @@
  */
 #include "training/data/tokenizer_pieces.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,9 +69,9 @@ static int take_merge(struct bpe *bpe, const json_t *vocabulary,
         status = tokenizer_fail(
             err,
             one < 0 || other < 0 || token < 0
-                ? "a merge whose tokens are not all there, or too "
-                  "many:"
-                : "a merge that comes twice, or before its parts:",
+                ? "a merge of tokens that are not in the vocabulary:"
+                : "a merge that comes twice, before its parts, or with more "
+                  "than 1024 bytes:",
             whole);
     free(whole);
     return status;
@@ -124,18 +125,46 @@ int tokenizer_take_lines(struct bpe *bpe, const json_t *vocabulary,
     return status;
 }
 
-size_t tokenizer_size(json_t *vocabulary, json_t *added, struct err *err)
+/* One number a token: a merge spells what its key does. The largest, or -1. */
+static int check_numbers(json_t *vocabulary, struct err *err)
 {
-    json_int_t largest = -1;
+    bool *is_taken = mem_array(BPE_SIZE_MAX, sizeof(*is_taken));
+    int largest = -1, status = 0;
     const char *key;
     json_t *item;
-    size_t i;
 
     json_object_foreach(vocabulary, key, item)
     {
-        if (json_integer_value(item) > largest)
-            largest = json_integer_value(item);
+        int token = tokenizer_number(vocabulary, key);
+
+        if (status != 0)
+            break;
+        if (token < 0 || is_taken[token])
+            status = tokenizer_fail(
+                err,
+                token < 0 ? "the number of a token is missing, or "
+                            "not 0 to 65535:"
+                          : "two tokens have the same number:",
+                key);
+        else
+            is_taken[token] = true;
+        if (token > largest)
+            largest = token;
     }
+    free(is_taken);
+    if (status == 0 && largest < 0)
+        err_set(err, ERR_FILE, "no vocabulary");
+    return status == 0 ? largest : -1;
+}
+
+size_t tokenizer_size(json_t *vocabulary, json_t *added, struct err *err)
+{
+    json_int_t largest = check_numbers(vocabulary, err);
+    json_t *item;
+    size_t i;
+
+    if (largest < 0)
+        return 0;
     json_array_foreach(added, i, item)
     {
         json_int_t token = json_integer_value(json_object_get(item, "id"));
@@ -143,11 +172,11 @@ size_t tokenizer_size(json_t *vocabulary, json_t *added, struct err *err)
         if (token > largest)
             largest = token;
     }
-    if (largest >= 0 && largest < BPE_SIZE_MAX)
+    if (largest < BPE_SIZE_MAX)
         return (size_t)largest + 1;
     err_set(err, ERR_FILE,
-            largest < 0 ? "no vocabulary"
-                        : "more than 65536 tokens, which smtrain has no "
-                          "numbers for");
+            "an added token has the number %" JSON_INTEGER_FORMAT
+            ", which is over 65535",
+            largest);
     return 0;
 }

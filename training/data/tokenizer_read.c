@@ -184,8 +184,6 @@ static int take_others(struct bpe *bpe, json_t *vocabulary, struct err *err)
     {
         int token = tokenizer_number(vocabulary, key);
 
-        if (token < 0)
-            return tokenizer_fail(err, "a token without a number:", key);
         if (!bpe_is_used(bpe, (uint16_t)token) &&
             bpe_set_special(bpe, (uint16_t)token, key) != 0)
             return tokenizer_fail(err, "a token without a text:", key);
@@ -244,7 +242,9 @@ static struct bpe *read_pair(const char *vocabulary_path,
         fs_read_regular(vocabulary_path, FILE_MAX_BYTES, &text, err) == 0) {
         vocabulary =
             json_parse_up_to(buf_text(&text), text.length, FILE_MAX_BYTES, err);
-        if (vocabulary != NULL)
+        if (vocabulary != NULL && strlen(buf_text(&merges)) < merges.length)
+            err_set(err, ERR_FILE, "a byte 0 in the merges");
+        else if (vocabulary != NULL)
             bpe = from_vocabulary(vocabulary, buf_text(&merges), err);
         if (bpe == NULL)
             err_prefix(err, "'%s', '%s'", vocabulary_path, merges_path);

@@ -5,10 +5,9 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/compiler.h"
-#include "training/models/gpt2_files.h"
+#include "training/models/gpt_init_from.h"
 #include "training/util/streams.h"
 
 /*
@@ -196,57 +195,6 @@ static int gpt_plan(struct model *model, const void *options, struct err *err)
     gpt->last.gain = params_add(params, "norm.gain", 1, gpt->width, err);
     gpt->last.bias = params_add(params, "norm.bias", 1, gpt->width, err);
     return gpt->last.gain < 0 || gpt->last.bias < 0 ? -1 : 0;
-}
-
-/* The sizes are those of the weights, and so is the vocabulary. The context may
- * be shorter. */
-static int gpt_complete(void *options, int argc, char **argv, struct err *err)
-{
-    struct gpt_options *how = options;
-    const struct flag_set set = {gpt_flags, how, NULL};
-    struct gpt2_config config;
-    const struct {
-        const char *name;
-        const int64_t *value;
-    } sizes[] = {{"layers", &config.layers},
-                 {"heads", &config.heads},
-                 {"width", &config.width},
-                 {"context", &config.context}};
-    int status = 0;
-
-    if (how->init_from == NULL)
-        return 0;
-    if (gpt2_config_read(how->init_from, &config, err) != 0)
-        return err_prefix(err, "--init-from");
-    for (size_t i = 0; i < ARRAY_LEN(sizes) && status == 0; i++) {
-        char value[24];
-
-        snprintf(value, sizeof(value), "%" PRId64, *sizes[i].value);
-        status = flags_default(&set, sizes[i].name, value, argc, argv, err);
-    }
-    if (status == 0)
-        status =
-            flags_default(&set, "vocabulary", how->init_from, argc, argv, err);
-    if (status != 0)
-        return -1;
-    /* The shapes of tensors have all sizes but this one. */
-    if (how->heads != config.heads)
-        return err_set(err, ERR_USAGE,
-                       "--heads %" PRId64 ": the weights in '%s' are for "
-                       "%" PRId64 " heads",
-                       how->heads, how->init_from, config.heads);
-    if (strcmp(how->text.vocabulary, how->init_from) == 0)
-        how->text.tokens = config.tokens;
-    return 0;
-}
-
-static int gpt_load(struct model *model, struct err *err)
-{
-    const struct gpt *gpt = (const struct gpt *)model;
-
-    if (gpt->options.init_from == NULL)
-        return 0;
-    return gpt2_weights_read(gpt->options.init_from, &model->params, err);
 }
 
 static size_t rows_of(const struct gpt *gpt, size_t samples)
@@ -673,8 +621,8 @@ const struct model_kind model_gpt = {
     .plan = gpt_plan,
     .place = gpt_place,
     .init = gpt_init,
-    .complete = gpt_complete,
-    .load = gpt_load,
+    .complete = gpt_init_from_complete,
+    .load = gpt_init_from_load,
     .flops = gpt_flops,
     .forward = gpt_forward,
     .backward = gpt_backward,

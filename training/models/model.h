@@ -65,7 +65,7 @@ struct model_kind {
     int (*complete)(void *options, int argc, char **argv, struct err *err);
     /* In place of the first values, those that the options name, if any. Or
      * NULL. */
-    int (*load)(struct model *model, struct err *err);
+    int (*load)(struct model *model, const void *options, struct err *err);
     /* Of multiplications and additions in matrix products: those of training
      * on so many samples, forwards and backwards. */
     double (*flops)(const struct model *model, size_t samples);

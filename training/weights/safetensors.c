@@ -72,7 +72,8 @@ static int read_header(struct safetensors *file, uint64_t size, struct err *err)
         return fail_to_read(file->path, status, err);
     for (size_t i = sizeof(prefix); i-- > 0;)
         length = length << 8 | prefix[i];
-    if (length > SAFETENSORS_HEADER_MAX_BYTES || length > size - sizeof(prefix))
+    if (size < sizeof(prefix) || length > size - sizeof(prefix) ||
+        length > SAFETENSORS_HEADER_MAX_BYTES)
         return err_set(err, ERR_FILE,
                        "'%s' is no file of safetensors, or is damaged: its "
                        "header would be too long",
@@ -95,12 +96,12 @@ struct safetensors *safetensors_open(const char *path, struct err *err)
     int status = -1;
 
     file->path = mem_copy_string(path);
-    file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file->fd < 0 || fstat(file->fd, &about) != 0)
         err_set_errno(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_FAILED, errno,
                       "cannot read '%s'", path);
     else if (!S_ISREG(about.st_mode))
-        err_set(err, ERR_FILE, "'%s' is no file", path);
+        err_set(err, ERR_FILE, "'%s' is not a file", path);
     else
         status = read_header(file, (uint64_t)about.st_size, err);
     if (status == 0)

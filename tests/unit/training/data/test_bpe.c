@@ -225,6 +225,29 @@ static void test_bpe__merges_a_long_word_as_a_short_one(void **state)
     bpe_destroy(bpe);
 }
 
+/* Each token twice the one before it: 64 of them would spell 2^64 bytes. */
+static void test_bpe__refuses_tokens_that_are_too_long(void **state)
+{
+    struct bpe *bpe = bpe_begin(BPE_WORDS_GPT2, 300);
+    struct buf own = BUF_INIT, spelled = BUF_INIT;
+    uint16_t last = 'a', token = 256;
+
+    (void)state;
+    for (int i = 0; i < BPE_BYTES; i++)
+        bpe_set_byte(bpe, (uint8_t)i, (uint16_t)i);
+    while (bpe_set_merge(bpe, last, last, token) == 0)
+        last = token++;
+    bpe_decode(bpe, last, &spelled);
+    assert_int_equal(spelled.length, BPE_TOKEN_MAX);
+    buf_add_string(&own, "97 97,");
+    for (int i = 256; i < 320; i++)
+        buf_printf(&own, "%d %d,", i, i);
+    assert_null(bpe_parse(buf_text(&own), buf_text(&own) + own.length, ','));
+    bpe_destroy(bpe);
+    buf_clear(&own);
+    buf_clear(&spelled);
+}
+
 static void test_bpe__refuses_other_files(void **state)
 {
     static const char *const files[] = {
@@ -272,6 +295,7 @@ int main(void)
         cmocka_unit_test(test_bpe__is_the_same_from_a_line),
         cmocka_unit_test(test_bpe__of_others_is_the_same_from_a_line),
         cmocka_unit_test(test_bpe__merges_a_long_word_as_a_short_one),
+        cmocka_unit_test(test_bpe__refuses_tokens_that_are_too_long),
         cmocka_unit_test_setup_teardown(test_bpe__refuses_other_files,
                                         make_folder, remove_folder),
         cmocka_unit_test(test_bpe__names_a_file_that_is_missing),
