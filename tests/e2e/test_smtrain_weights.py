@@ -10,7 +10,7 @@ import struct
 
 import pytest
 
-from programs import ROOT
+from programs import BUILD, ROOT
 from test_smtrain import lines_of, metric
 
 GPT2 = ROOT / "tests/golden/gpt2"
@@ -165,6 +165,15 @@ def test_fine_tuning_begins_with_the_weights(gpt, tmp_path):
     assert lines_of(gpt(*flags, *run, "--epochs", 2)) == whole[1:]
     (test,) = lines_of(gpt(*flags, *run, "--test"))
     assert metric(test, "test_loss") < 6
+
+
+def test_ranks_begin_with_the_same_weights(smtune, text):
+    seen = [lines_of(smtune(
+        "launch", "-n", count, "--", BUILD / "smtrain", "gpt", "--data", text,
+        "--init-from", GPT2, "--context", 16, "--batch", 8, "--lr", "0.01",
+        "--epochs", 1, "--shares", 2, *words))
+        for count, words in ((1, ()), (2, ()), (2, ("--zero", 3)))]
+    assert seen[0] == seen[1] == seen[2] and len(seen[0]) == 1
 
 
 def test_a_vocabulary_of_others_alone(gpt):
