@@ -2,7 +2,8 @@
 /*
  * A gpt that begins with weights of others. Sizes and vocabulary that its flags
  * do not have are those of the weights' folder. Those that the flags have are
- * compared with the shapes of tensors when these are read; no shape shows heads.
+ * compared with the shapes of tensors when these are read; no shape shows
+ * heads.
  */
 #include "training/models/gpt_init_from.h"
 
