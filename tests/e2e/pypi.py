@@ -24,7 +24,8 @@ def python_packages(names, place=ROOT / "build/python", words=()):
             [sys.executable, "-m", "pip", "install", "-q", *words, "--target",
              f"{scratch}/new", *names], capture_output=True, text=True)
         if result.returncode != 0:
-            pytest.skip(f"cannot install {names}: {result.stderr[-200:]}")
+            why = result.stderr.strip().split("\n")[-1]
+            pytest.skip(f"cannot install {' '.join(names)}: {why}")
         try:
             os.rename(f"{scratch}/new", folder)
         except OSError:  # another process was faster
