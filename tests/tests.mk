@@ -56,7 +56,7 @@ ARITHMETIC := $(addprefix training/ops/,attention.c conv.c embedding.c gelu.c \
  layernorm.c linear.c normalize.c pool.c \
  relu.c softmax.c sum.c update.c ops_cpu.c \
  backend_cpu.c matrix.c arena.c) $(addprefix training/models/,params.c \
- model_memory.c model_pass.c mlp.c cnn.c gpt.c)
+ model_memory.c model_pass.c mlp.c cnn.c gpt.c gpt_init_from.c gpt2_weights.c)
 $(filter $(SANITIZED)/tests/unit/training/models/test_gradients%,$(UNIT)): \
  $(patsubst training/%.c,$(SANITIZED)/double/training/%.o,$(ARITHMETIC))
 $(SANITIZED)/double/%: FLAGS = $(SANITIZERS) -DSMTRAIN_DOUBLE
@@ -197,7 +197,7 @@ fuzz-fixed: fuzz-build ## the same with libFuzzer, which learns from the code th
 	@tests/fuzz/run fixed $(FUZZ_INPUTS) $(FUZZERS:$(SANITIZED)/%=build/fuzz/%)
 fuzz-build:
 	@$(MAKE) --no-print-directory SANITIZED=build/fuzz CC=clang fuzz-programs \
-	 FOLDERS='$(filter-out cli training,$(FOLDERS))' \
+	 FOLDERS='$(filter-out cli training,$(FOLDERS)) training/weights training/data training/util' \
 	 SANITIZERS='$(SANITIZERS) -fsanitize=fuzzer-no-link'
 fuzz-programs: $(FUZZERS)
 

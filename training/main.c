@@ -278,6 +278,18 @@ static bool wants_help(int argc, char **argv)
     return false;
 }
 
+/* sets[own]: the model's. */
+static int parse(const struct model_kind *kind, const struct flag_set *sets,
+                 size_t count, size_t own, int argc, char **argv,
+                 struct err *err)
+{
+    if (flags_parse(sets, count, argc, argv, err) != 0)
+        return -1;
+    return kind->complete == NULL
+               ? 0
+               : kind->complete(sets[own].options, argc, argv, err);
+}
+
 static int run_model(const struct model_kind *kind, int argc, char **argv)
 {
     struct train_options options = {0};
@@ -300,7 +312,7 @@ static int run_model(const struct model_kind *kind, int argc, char **argv)
     if (wants_help(argc, argv)) {
         print_model_help(kind, sets);
         status = EXIT_SUCCESS;
-    } else if (flags_parse(sets, ARRAY_LEN(sets), argc, argv, &err) != 0) {
+    } else if (parse(kind, sets, ARRAY_LEN(sets), 0, argc, argv, &err) != 0) {
         status = fail(&err);
     } else if (options.test) {
         status = test(&job, sets);
@@ -411,7 +423,7 @@ static int run_plan(int argc, char **argv)
         status = fail(&err);
     } else {
         flags_reset(sets, count);
-        status = flags_parse(sets, count, argc - 1, argv + 1, &err) != 0
+        status = parse(kind, sets, count, 2, argc - 1, argv + 1, &err) != 0
                      ? fail(&err)
                      : plan_model(&job, sets);
     }

@@ -4,7 +4,7 @@
  * the tokens it has seen, so a step costs one token. When the window is full
  * and moves, every position changes, and the whole window is computed again.
  * Seed, flags and checkpoint determine the text: ties between logits break by
- * token.
+ * token. A special token, as GPT-2's <|endoftext|>, ends it.
  */
 #include <cblas.h>
 #include <math.h>
@@ -15,14 +15,12 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "training/checkpoint/checkpoint.h"
-#include "training/data/bpe.h"
-#include "training/models/gpt.h"
 #include "training/tools.h"
+#include "training/trained_gpt.h"
 #include "training/util/streams.h"
 
 struct sample_options {
-    const char *checkpoint_dir, *prompt;
+    const char *checkpoint_dir, *init_from, *prompt;
     int64_t max_bytes, top_k, seed;
     double temperature;
 };
@@ -34,6 +32,11 @@ static const struct flag sample_flags[] = {
      .argument = "DIR",
      .doc = "checkpoints of the training",
      .environment = "SMTUNE_CHECKPOINT_DIR"},
+    {.name = "init-from",
+     .type = FLAG_TEXT,
+     .offset = offsetof(struct sample_options, init_from),
+     .argument = "DIR",
+     .doc = "or a GPT-2 of Hugging Face's format"},
     {.name = "prompt",
      .type = FLAG_TEXT,
      .offset = offsetof(struct sample_options, prompt),
@@ -73,70 +76,6 @@ static const struct flag sample_flags[] = {
      .max = 9007199254740992.0},
     {.name = NULL},
 };
-
-/* The tokens that the model was trained with. */
-static struct bpe *saved_vocabulary(const struct checkpoint *checkpoint,
-                                    const char *directory, struct err *err)
-{
-    size_t length = 0;
-    const char *text = checkpoint_value(checkpoint, "model", &length);
-    struct bpe *bpe = NULL;
-
-    if (length != strlen(model_gpt.name) ||
-        memcmp(text, model_gpt.name, length) != 0) {
-        err_set(err, ERR_FAILED,
-                "'%s' is a checkpoint of model '%.*s': sample needs one of gpt",
-                directory, (int)length, text != NULL ? text : "");
-        return NULL;
-    }
-    text = checkpoint_value(checkpoint, "merges", &length);
-    if (text != NULL)
-        bpe = bpe_parse(text, text + length, ',');
-    if (bpe == NULL)
-        err_set(err, ERR_FAILED, "the checkpoint in '%s' has no vocabulary",
-                directory);
-    return bpe;
-}
-
-static int restore(const struct checkpoint *checkpoint, struct model *model,
-                   struct err *err)
-{
-    const struct checkpoint_piece all = {0, 0, model->params.count,
-                                         model->params.values};
-    struct position at;
-    const struct checkpoint_parts parts = {
-        .settings = "",
-        .required = "model=gpt\n",
-        .params = &model->params,
-        .moment_count = (int)checkpoint_number(checkpoint, "moments"),
-        .pieces = &all,
-        .piece_count = 1,
-        .position = &at};
-
-    return checkpoint_restore(checkpoint, &parts, err);
-}
-
-/* The trained model, for one sample at a time. */
-static struct model *restored_model(const struct checkpoint *checkpoint,
-                                    const struct bpe *bpe, struct err *err)
-{
-    struct gpt_options options = {0};
-    const struct flag_set set = {model_gpt.flags, &options, NULL};
-    struct model_shape shape = {.classes = bpe_size(bpe), .max_samples = 1};
-    struct model *model;
-
-    flags_reset(&set, 1);
-    if (flags_restore_kept(&set, 1, checkpoint_header(checkpoint), err) != 0)
-        return NULL;
-    shape.targets = (size_t)options.text.context;
-    shape.inputs = shape.targets * sizeof(uint16_t);
-    model = model_plan(&model_gpt, &backend_cpu, &shape, &options, err);
-    if (model != NULL && model_allocate(model, err) == 0 &&
-        restore(checkpoint, model, err) == 0)
-        return model;
-    model_release(model);
-    return NULL;
-}
 
 struct candidate {
     real logit;
@@ -237,58 +176,48 @@ static void write_text(struct sampler *sampler, struct buf *out)
     while (out->length < end) {
         uint16_t token = next_token(sampler);
 
+        if (bpe_is_special(sampler->bpe, token) ||
+            !bpe_is_used(sampler->bpe, token))
+            break;
         bpe_decode(sampler->bpe, token, out);
         add_token(sampler, token);
     }
-    buf_truncate(out, end);
+    buf_truncate(out, out->length < end ? out->length : end);
     buf_add_char(out, '\n');
 }
 
-static int sample(const struct sample_options *options,
-                  const struct checkpoint *checkpoint, struct buf *out,
-                  struct err *err)
+static void sample(const struct sample_options *options,
+                   const struct trained_gpt *gpt, struct buf *out)
 {
-    struct bpe *bpe =
-        saved_vocabulary(checkpoint, options->checkpoint_dir, err);
-    struct model *model =
-        bpe != NULL ? restored_model(checkpoint, bpe, err) : NULL;
-    struct sampler sampler = {options, model, bpe, .count = 0};
+    struct sampler sampler = {options, gpt->model, gpt->bpe, .count = 0};
 
-    if (model != NULL) {
-        openblas_set_num_threads(1);
-        rng_init(&sampler.rng, (uint64_t)options->seed, 0, STREAM_SAMPLE);
-        sampler.context = model->shape.targets;
-        sampler.tokens = mem_zero(sampler.context * sizeof(*sampler.tokens));
-        sampler.candidates =
-            mem_array(bpe_size(bpe), sizeof(*sampler.candidates));
-        write_text(&sampler, out);
-    }
+    openblas_set_num_threads(1);
+    rng_init(&sampler.rng, (uint64_t)options->seed, 0, STREAM_SAMPLE);
+    sampler.context = gpt->model->shape.targets;
+    sampler.tokens = mem_zero(sampler.context * sizeof(*sampler.tokens));
+    sampler.candidates =
+        mem_array(bpe_size(gpt->bpe), sizeof(*sampler.candidates));
+    write_text(&sampler, out);
     free(sampler.tokens);
     free(sampler.candidates);
-    model_release(model);
-    bpe_destroy(bpe);
-    return model != NULL ? 0 : -1;
 }
 
 static int sample_run(const void *options, struct buf *out, struct err *err)
 {
     const struct sample_options *how = options;
-    const struct checkpoint_place place = {.directory = how->checkpoint_dir,
-                                           .size = 1};
-    struct checkpoint *checkpoint = NULL;
-    struct buf notes = BUF_INIT;
+    struct trained_gpt gpt;
     int status;
 
-    if (how->checkpoint_dir == NULL)
-        return err_set(err, ERR_USAGE, "missing --checkpoint-dir");
-    status = checkpoint_open(&place, &checkpoint, &notes, err);
-    buf_clear(&notes);
-    if (status == 0 && checkpoint == NULL)
-        status = err_set(err, ERR_NOT_FOUND, "no complete checkpoint in '%s'",
-                         how->checkpoint_dir);
+    if (how->init_from != NULL)
+        status = trained_gpt_load(&gpt, how->init_from, err);
+    else if (how->checkpoint_dir != NULL)
+        status = trained_gpt_restore(&gpt, how->checkpoint_dir, err);
+    else
+        return err_set(err, ERR_USAGE,
+                       "missing --checkpoint-dir, or --init-from");
     if (status == 0)
-        status = sample(how, checkpoint, out, err);
-    checkpoint_destroy(checkpoint);
+        sample(how, &gpt, out);
+    trained_gpt_clear(&gpt);
     return status;
 }
 
@@ -296,7 +225,9 @@ const struct tool tool_sample = {
     .name = "sample",
     .summary = "generate text with a trained gpt",
     .about =
-        "Continues a text with the newest checkpoint of a training of gpt.\n"
+        "Continues a text with the newest checkpoint of a training of gpt, or "
+        "with a\n"
+        "GPT-2 in Hugging Face's format.\n"
         "The same flags and checkpoint give the same text.\n",
     .examples = "  smtrain sample --checkpoint-dir run1\n"
                 "  smtrain sample --checkpoint-dir run1 --prompt 'In the "

@@ -2,4 +2,5 @@
 /* The tools of smtrain besides training. */
 #include "training/tools.h"
 
-const struct tool *const tools[] = {&tool_vocabulary, &tool_sample, NULL};
+const struct tool *const tools[] = {&tool_vocabulary, &tool_sample,
+                                    &tool_export, NULL};

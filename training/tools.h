@@ -24,6 +24,6 @@ struct tool {
 
 extern const struct tool *const tools[]; /* NULL-ended */
 
-extern const struct tool tool_vocabulary, tool_sample;
+extern const struct tool tool_vocabulary, tool_sample, tool_export;
 
 #endif

@@ -136,6 +136,9 @@ static int run_init(struct train_run *run, enum data_part part, struct err *err)
     run->model->params.spare = buckets_spare(run->ranks.size);
     if (model_allocate(run->model, err) != 0)
         return -1;
+    if (run->checkpoint == NULL && job->kind->load != NULL &&
+        job->kind->load(run->model, job->model_options, err) != 0)
+        return -1;
     run->reducer =
         reducer_create(&run->model->params, run->comm, &reduction, err);
     if (run->reducer == NULL)

@@ -20,15 +20,14 @@ Every console and sh block needs one of these. Every yaml block that holds a
 whole file (has `version:`) must be valid, and so must examples/*.yaml.
 """
 
-import os
 import re
 import subprocess
 import sys
-import tempfile
 
 import pytest
 
 from programs import ROOT
+from pypi import python_packages
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md",
                 *ROOT.glob("docs/**/*.md")])
@@ -74,27 +73,6 @@ def pattern(lines):
             pieces = map(re.escape, line.rstrip().split("..."))
             parts.append(r".*".join(pieces) + r"[ \t]*\n")
     return "".join(parts)
-
-
-def python_packages(names):
-    """The folder with the packages, installed now or before. They are this
-    Python's: that of another release of Debian cannot read them."""
-    folder = ROOT / "build/python" / sys.implementation.cache_tag / \
-        "+".join(names)
-    if folder.exists():
-        return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-        result = subprocess.run(
-            [sys.executable, "-m", "pip", "install", "-q", "--target",
-             f"{scratch}/new", *names], capture_output=True, text=True)
-        if result.returncode != 0:
-            pytest.skip(f"cannot install {names}: {result.stderr[-200:]}")
-        try:
-            os.rename(f"{scratch}/new", folder)
-        except OSError:  # another process was faster
-            assert folder.exists()
-    return folder
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)

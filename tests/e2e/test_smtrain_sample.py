@@ -100,10 +100,10 @@ def test_what_text_cannot_come_of_is_named(smtune, images,  # noqa: F811
     smtune.ok("mlp", "--data", images, "--width", 2, "--limit", 50, "--epochs",
               1, "--checkpoint-dir", tmp_path / "mlp", program="smtrain")
     for words, status, message in (
-            ((), 2, "missing --checkpoint-dir"),
+            ((), 2, "missing --checkpoint-dir, or --init-from"),
             (("--checkpoint-dir", tmp_path), 1, "no complete checkpoint in"),
             (("--checkpoint-dir", tmp_path / "mlp"), 1,
-             "is a checkpoint of model 'mlp': sample needs one of gpt"),
+             "is a checkpoint of model 'mlp', expected one of gpt"),
             (("--temprature", "1"), 2, "'--temperature'?")):
         result = smtune("sample", *words, program="smtrain")
         assert lines_of(result, status) == []

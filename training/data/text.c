@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "training/data/bpe.h"
+#include "training/data/tokenizer_files.h"
 #include "training/util/text_file.h"
 
 /* The samples that are trained on, and then those held out, each a run of
@@ -27,9 +28,17 @@ struct span {
 static struct bpe *vocabulary_of(const struct text_options *options,
                                  struct err *err)
 {
+    struct bpe *bpe;
+
     if (strcmp(options->vocabulary, "bytes") == 0)
-        return bpe_create();
-    return bpe_load(options->vocabulary, err);
+        bpe = bpe_create();
+    else if (tokenizer_is_at(options->vocabulary))
+        bpe = tokenizer_read(options->vocabulary, err);
+    else
+        bpe = bpe_load(options->vocabulary, err);
+    if (bpe != NULL)
+        bpe_widen(bpe, (size_t)options->tokens);
+    return bpe;
 }
 
 static size_t samples_in(const struct text *text, size_t tokens)

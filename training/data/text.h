@@ -17,7 +17,9 @@ enum { TEXT_PARTS = 20 };
 /* The first member of the options of a model that has data_text. */
 struct text_options {
     int64_t context;        /* tokens of a sample: 1 .. 65536 */
-    const char *vocabulary; /* "bytes", or a file as of bpe.h */
+    const char *vocabulary; /* "bytes", a file as of bpe.h, or files as of
+                               tokenizer_files.h */
+    int64_t tokens; /* of the model where the vocabulary has fewer; or 0 */
 };
 
 extern const struct data_kind data_text;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/compiler.h"
+#include "training/models/gpt_init_from.h"
 #include "training/util/streams.h"
 
 /*
@@ -95,7 +96,12 @@ static const struct flag gpt_flags[] = {
      .offset = offsetof(struct gpt_options, text.vocabulary),
      .argument = "FILE",
      .initial = "bytes",
-     .doc = "file made by `smtrain vocabulary`"},
+     .doc = "of `smtrain vocabulary`, or a GPT-2's folder"},
+    {.name = "init-from",
+     .type = FLAG_TEXT,
+     .offset = offsetof(struct gpt_options, init_from),
+     .argument = "DIR",
+     .doc = "begin with a GPT-2 of Hugging Face's format"},
     {.name = "dropout",
      .type = FLAG_REAL,
      .offset = offsetof(struct gpt_options, dropout),
@@ -603,7 +609,10 @@ const struct model_kind model_gpt = {
                 "  smtrain vocabulary --data bible.txt --output vocabulary\n"
                 "  smtrain gpt --data bible.txt --vocabulary vocabulary\n"
                 "  smtrain gpt --data bible.txt --checkpoint-dir run1\n"
-                "  smtrain sample --checkpoint-dir run1\n",
+                "  smtrain sample --checkpoint-dir run1\n"
+                "  smtrain export --checkpoint-dir run1 --output model\n"
+                "  smtrain gpt --data text.txt --init-from gpt2 --context 256 "
+                "--lr 3e-5\n",
     .flags = gpt_flags,
     .defaults = gpt_defaults,
     .options_size = sizeof(struct gpt_options),
@@ -612,6 +621,8 @@ const struct model_kind model_gpt = {
     .plan = gpt_plan,
     .place = gpt_place,
     .init = gpt_init,
+    .complete = gpt_init_from_complete,
+    .load = gpt_init_from_load,
     .flops = gpt_flops,
     .forward = gpt_forward,
     .backward = gpt_backward,

@@ -18,6 +18,7 @@ struct gpt_options {
     int64_t heads;  /* divides width */
     int64_t width;
     double dropout;
+    const char *init_from; /* a folder of weights to begin with, or NULL */
 };
 
 extern const struct model_kind model_gpt;

@@ -60,6 +60,12 @@ struct model_kind {
     void (*place)(struct model *model, struct arena *activations);
     /* The first values of the parameters. */
     void (*init)(struct model *model);
+    /* After its flags were read: sets those that argv does not have where
+     * another one decides, as weights to begin with do. Or NULL. */
+    int (*complete)(void *options, int argc, char **argv, struct err *err);
+    /* In place of the first values, those that the options name, if any. Or
+     * NULL. */
+    int (*load)(struct model *model, const void *options, struct err *err);
     /* Of multiplications and additions in matrix products: those of training
      * on so many samples, forwards and backwards. */
     double (*flops)(const struct model *model, size_t samples);

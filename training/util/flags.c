@@ -235,6 +235,16 @@ int flags_parse(const struct flag_set *sets, size_t count, int argc,
     return parse_environment(sets, count, argc, argv, err);
 }
 
+int flags_default(const struct flag_set *set, const char *name,
+                  const char *value, int argc, char **argv, struct err *err)
+{
+    struct place place = find(set, 1, name, strlen(name));
+
+    if (place.flag == NULL || is_given(place.flag, argc, argv))
+        return 0;
+    return assign(place, value, err);
+}
+
 static void print_value(struct place place, struct buf *out)
 {
     char text[32];

@@ -59,6 +59,10 @@ void flags_reset(const struct flag_set *sets, size_t count);
  * names what is wrong, and the nearest flag. */
 int flags_parse(const struct flag_set *sets, size_t count, int argc,
                 char **argv, struct err *err);
+/* Another default for a flag of the set, after flags_parse: its value where
+ * argv has none. */
+int flags_default(const struct flag_set *set, const char *name,
+                  const char *value, int argc, char **argv, struct err *err);
 /* Appends "name=value\n" for each kept flag. */
 void flags_print_kept(const struct flag_set *sets, size_t count,
                       struct buf *out);

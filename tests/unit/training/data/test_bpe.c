@@ -151,6 +151,103 @@ static void test_bpe__is_the_same_from_a_line(void **state)
     buf_clear(&line);
 }
 
+/* Of another numbering, with a special token; at most as many tokens as numbers
+ * have 16 bits for. */
+static void test_bpe__of_others_is_the_same_from_a_line(void **state)
+{
+    static const size_t sizes[] = {300, BPE_SIZE_MAX};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        struct bpe *bpe = bpe_begin(BPE_WORDS_GPT2, sizes[i]), *again;
+        struct buf line = BUF_INIT, other = BUF_INIT;
+        const char *end;
+
+        for (int byte = 0; byte < BPE_BYTES; byte++)
+            bpe_set_byte(bpe, (uint8_t)byte, (uint16_t)(byte ^ 255));
+        assert_int_equal(bpe_set_merge(bpe, 1, 2, 299), 0);
+        assert_int_equal(bpe_set_merge(bpe, 1, 2, 298), -1);   /* twice */
+        assert_int_equal(bpe_set_merge(bpe, 297, 2, 298), -1); /* not yet */
+        assert_int_equal(bpe_set_byte(bpe, 1, 299), -1);       /* taken */
+        assert_int_equal(bpe_set_special(bpe, 299, "x"), -1);
+        assert_int_equal(bpe_set_special(bpe, 270, "<\n>"), 0);
+        bpe_print(bpe, ',', &line);
+        end = buf_text(&line) + line.length;
+        again = bpe_parse(buf_text(&line), end, ',');
+        assert_non_null(again);
+        assert_int_equal(bpe_size(again), sizes[i]);
+        bpe_print(again, ',', &other);
+        assert_string_equal(buf_text(&other), buf_text(&line));
+        assert_null(bpe_parse(buf_text(&line), end, '\n'));
+        line.data[line.length - 2] = 'z';
+        assert_null(bpe_parse(buf_text(&line), end, ','));
+        bpe_destroy(again);
+        bpe_destroy(bpe);
+        buf_clear(&other);
+        buf_clear(&line);
+    }
+}
+
+/* Of a run of letters, with merges of up to 8 of them: the leftmost first. */
+static void test_bpe__merges_a_long_word_as_a_short_one(void **state)
+{
+    enum { LONG = 5003 };
+    struct bpe *bpe = bpe_begin(BPE_WORDS_GPT2, 300);
+    uint8_t text[LONG];
+    uint16_t tokens[LONG], last = 'a';
+    struct buf spelled = BUF_INIT;
+    size_t count;
+
+    (void)state;
+    for (int i = 0; i < BPE_BYTES; i++)
+        bpe_set_byte(bpe, (uint8_t)i, (uint16_t)i);
+    for (uint16_t token = 256; token < 259; last = token++)
+        assert_int_equal(bpe_set_merge(bpe, last, last, token), 0);
+    assert_int_equal(bpe_set_merge(bpe, 256, 'b', 259), 0);
+    memset(text, 'a', LONG);
+    count = bpe_encode(bpe, text, LONG, tokens);
+    assert_int_equal(count, LONG / 8 + 2);
+    for (size_t i = 0; i < LONG / 8; i++)
+        assert_int_equal(tokens[i], 258);
+    assert_int_equal(tokens[count - 2], 256);
+    assert_int_equal(tokens[count - 1], 'a');
+    /* Words of 3 letters, without any space: aab aab ... */
+    for (size_t i = 2; i < LONG; i += 3)
+        text[i] = 'b';
+    count = bpe_encode(bpe, text, LONG - 2, tokens);
+    assert_int_equal(count, (LONG - 2) / 3);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(tokens[i], 259);
+        bpe_decode(bpe, tokens[i], &spelled);
+    }
+    assert_memory_equal(buf_text(&spelled), text, LONG - 2);
+    buf_clear(&spelled);
+    bpe_destroy(bpe);
+}
+
+/* Each token twice the one before it: 64 of them would spell 2^64 bytes. */
+static void test_bpe__refuses_tokens_that_are_too_long(void **state)
+{
+    struct bpe *bpe = bpe_begin(BPE_WORDS_GPT2, 300);
+    struct buf own = BUF_INIT, spelled = BUF_INIT;
+    uint16_t last = 'a', token = 256;
+
+    (void)state;
+    for (int i = 0; i < BPE_BYTES; i++)
+        bpe_set_byte(bpe, (uint8_t)i, (uint16_t)i);
+    while (bpe_set_merge(bpe, last, last, token) == 0)
+        last = token++;
+    bpe_decode(bpe, last, &spelled);
+    assert_int_equal(spelled.length, BPE_TOKEN_MAX);
+    buf_add_string(&own, "97 97,");
+    for (int i = 256; i < 320; i++)
+        buf_printf(&own, "%d %d,", i, i);
+    assert_null(bpe_parse(buf_text(&own), buf_text(&own) + own.length, ','));
+    bpe_destroy(bpe);
+    buf_clear(&own);
+    buf_clear(&spelled);
+}
+
 static void test_bpe__refuses_other_files(void **state)
 {
     static const char *const files[] = {
@@ -161,6 +258,9 @@ static void test_bpe__refuses_other_files(void **state)
         "smtrain vocabulary 1\n97 98",
         "smtrain vocabulary 1\n-1 98\n",
         "smtrain vocabulary 1\n97\n",
+        "smtrain vocabulary 1\ngpt2 \n",
+        "smtrain vocabulary 1\ngpt2 257\n0 0 1\n",
+        "smtrain vocabulary 1\nother 257\n",
     };
     char *path = fs_join(*state, "vocabulary");
     struct err err;
@@ -193,6 +293,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_bpe__is_the_same_from_its_file,
                                         make_folder, remove_folder),
         cmocka_unit_test(test_bpe__is_the_same_from_a_line),
+        cmocka_unit_test(test_bpe__of_others_is_the_same_from_a_line),
+        cmocka_unit_test(test_bpe__merges_a_long_word_as_a_short_one),
+        cmocka_unit_test(test_bpe__refuses_tokens_that_are_too_long),
         cmocka_unit_test_setup_teardown(test_bpe__refuses_other_files,
                                         make_folder, remove_folder),
         cmocka_unit_test(test_bpe__names_a_file_that_is_missing),

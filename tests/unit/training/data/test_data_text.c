@@ -19,7 +19,8 @@
 /* 200 bytes: 180 to train on, 10 held out, 10 for the test. */
 enum { LENGTH = 200, CONTEXT = 4 };
 
-static const struct text_options OPTIONS = {CONTEXT, "bytes"};
+static const struct text_options OPTIONS = {.context = CONTEXT,
+                                            .vocabulary = "bytes"};
 
 static char *put_text(const char *folder, const void *bytes, size_t length)
 {
@@ -102,7 +103,8 @@ static void test_data_text__takes_a_vocabulary(void **state)
 {
     static const char VOCABULARY[] = "smtrain vocabulary 1\n97 98\n";
     char *vocabulary = fs_join(*state, "vocabulary");
-    const struct text_options options = {CONTEXT, vocabulary};
+    const struct text_options options = {.context = CONTEXT,
+                                         .vocabulary = vocabulary};
     struct buf text = BUF_INIT;
     uint16_t inputs[CONTEXT], targets[CONTEXT];
     struct data *data;
@@ -133,7 +135,8 @@ static void test_data_text__takes_a_vocabulary(void **state)
 
 static void test_data_text__refuses_what_is_of_no_use(void **state)
 {
-    static const struct text_options long_one = {1000, "bytes"};
+    static const struct text_options long_one = {.context = 1000,
+                                                 .vocabulary = "bytes"};
     uint8_t text[LENGTH];
     struct err err;
     char *path;

@@ -207,6 +207,24 @@ static void test_flags__have_other_defaults_in_another_set(void **state)
     buf_clear(&help);
 }
 
+static void test_flags__have_another_default_where_none_is_given(void **state)
+{
+    char one[] = "--rate", other[] = "0.5", *argv[] = {one, other};
+    struct options options;
+    const struct flag_set set = {model_flags, &options, NULL};
+    struct err err;
+
+    (void)state;
+    flags_reset(&set, 1);
+    assert_int_equal(flags_parse(&set, 1, 2, argv, NULL), 0);
+    assert_int_equal(flags_default(&set, "rate", "0.25", 2, argv, NULL), 0);
+    assert_memory_equal(&options.rate, &(double){0.5}, sizeof(double));
+    assert_int_equal(flags_default(&set, "width", "7", 2, argv, NULL), 0);
+    assert_int_equal(options.width, 7);
+    assert_int_equal(flags_default(&set, "width", "11", 2, argv, &err), -1);
+    assert_string_equal(err.text, "--width: 11 is out of range 1..10");
+}
+
 static void test_flags__are_taken_from_the_environment(void **state)
 {
     struct options options;
@@ -238,6 +256,7 @@ int main(void)
         cmocka_unit_test(test_flags__reads_both_ways_to_write_a_value),
         cmocka_unit_test(test_flags__says_what_is_wrong),
         cmocka_unit_test(test_flags__kept_ones_survive_a_round_trip),
+        cmocka_unit_test(test_flags__have_another_default_where_none_is_given),
         cmocka_unit_test(test_flags__have_other_defaults_in_another_set),
         cmocka_unit_test(test_flags__are_taken_from_the_environment),
     };
