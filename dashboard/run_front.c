@@ -7,6 +7,7 @@
 
 enum {
     INTERVAL_MS = 10000, /* of one run, while it goes on */
+    SHARE = 50,          /* an interval is at least so many times its work */
     LOOK_MAX_MS = 50     /* of all, in one look */
 };
 
@@ -28,15 +29,22 @@ int run_front_update(struct run_front *front, struct front_time *time,
     if (json == NULL)
         return -1;
     json_decref(front->json);
-    *front = (struct run_front){json, run->succeeded, time->now_ms, false};
-    time->spent_ms += clock_monotonic_ms() - began_ms;
+    *front = (struct run_front){.json = json,
+                                .results = run->succeeded,
+                                .made_ms = time->now_ms,
+                                .work_ms = clock_monotonic_ms() - began_ms};
+    time->spent_ms += front->work_ms;
     return 0;
 }
 
 bool run_front_is_due(const struct run_front *front, int64_t now_ms)
 {
+    int64_t interval_ms = SHARE * front->work_ms;
+
+    if (interval_ms < INTERVAL_MS)
+        interval_ms = INTERVAL_MS;
     return front->is_behind &&
-           (front->json == NULL || now_ms - front->made_ms >= INTERVAL_MS);
+           (front->json == NULL || now_ms - front->made_ms >= interval_ms);
 }
 
 void run_front_clear(struct run_front *front)

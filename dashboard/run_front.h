@@ -8,18 +8,20 @@
 #include "base/err.h"
 #include "base/json.h"
 
+/*
+ * The Pareto front of a run with several objectives, for the list of runs. It
+ * is made of all its trials, so it may be behind: of a run that goes on it is
+ * made now and then, and only so much of it at a time (struct front_time). What
+ * takes long is made less often.
+ */
+
 struct dashboard_source;
 struct run_row;
 struct store;
 
-/*
- * The Pareto front of a run with several objectives, for the list of runs. It
- * is made of all its trials, so it may be behind: of a run that goes on it is
- * made now and then, and only so much of it at a time (struct front_time).
- */
 struct run_front {
     json_t *json; /* NULL: not made yet */
-    int64_t results, made_ms;
+    int64_t results, made_ms, work_ms;
     bool is_behind;
 };
 

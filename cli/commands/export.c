@@ -114,21 +114,37 @@ static int write_rows(const struct cli *cli, const struct chosen_runs *runs,
     return trial_list_print(cli, view, &query, &choice, err);
 }
 
+/* The id of each, once. */
+static int find_runs(const struct chosen_runs *runs, int64_t *ids,
+                     size_t *count, struct err *err)
+{
+    for (size_t i = 0; i < runs->count; i++) {
+        size_t same = 0;
+        int64_t id;
+
+        if (store_find_run(runs->view->store, runs->selectors[i], &id, err) !=
+            0)
+            return -1;
+        while (same < *count && ids[same] != id)
+            same++;
+        ids[same] = id;
+        *count += same == *count;
+    }
+    return 0;
+}
+
 static int write_page(const struct cli *cli, const struct chosen_runs *runs,
                       UNUSED const struct options *chosen, struct err *err)
 {
     struct source_user *user = source_user_create(cli->store);
     int64_t *ids = mem_array(runs->count, sizeof(*ids));
     struct dashboard_source source = {0};
-    int status = 0;
+    size_t count = 0;
+    int status = find_runs(runs, ids, &count, err);
 
     source_set_documents(&source, user);
-    for (size_t i = 0; i < runs->count && status == 0; i++)
-        status =
-            store_find_run(runs->view->store, runs->selectors[i], &ids[i], err);
     if (status == 0)
-        status =
-            archive_write(cli->store, &source, ids, runs->count, stdout, err);
+        status = archive_write(cli->store, &source, ids, count, stdout, err);
     source_user_destroy(user);
     free(ids);
     return status;

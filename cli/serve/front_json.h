@@ -5,6 +5,9 @@
 #include "base/err.h"
 #include "base/json.h"
 
+/* How good a run with several objectives is as a whole, for the list of runs.
+ */
+
 struct run_view;
 
 /* The Pareto front of a run's trials: {"trials": n, "hypervolume": x or null}.

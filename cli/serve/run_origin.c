@@ -15,11 +15,16 @@
 
 /* A viewer may ask for it often, so the work is bounded: aliases make a short
  * text a large tree. */
-enum { TEXT_MAX_BYTES = 1 << 20, NODES_MAX = 20000, KEY_MAX_BYTES = 1 << 10 };
+enum {
+    TEXT_MAX_BYTES = 1 << 20,
+    NODES_MAX = 20000,
+    KEY_MAX_BYTES = 1 << 10,
+    SETTINGS_MAX_BYTES = 4 << 20
+};
 
 struct settings {
     json_t *by_key;
-    size_t nodes; /* that may still be read */
+    size_t nodes, bytes; /* that may still be read */
     bool is_cut;
 };
 
@@ -36,20 +41,31 @@ static bool is_list_of_scalars(const struct conf_node *node)
     return true;
 }
 
-/* Whether there is room for so many nodes more. */
-static bool takes(struct settings *settings, size_t count)
+/* Whether there is room for so much more. */
+static bool takes(struct settings *settings, size_t nodes, size_t bytes)
 {
-    settings->is_cut |= count > settings->nodes;
+    settings->is_cut |= nodes > settings->nodes || bytes > settings->bytes;
     if (settings->is_cut)
         return false;
-    settings->nodes -= count;
+    settings->nodes -= nodes;
+    settings->bytes -= bytes;
     return true;
+}
+
+/* Of a scalar, or a list of them. */
+static size_t text_bytes(const struct conf_node *node)
+{
+    size_t bytes = is_scalar(node) ? strlen(node->text) : 0;
+
+    for (size_t i = 0; i < node->count; i++)
+        bytes += strlen(node->items[i]->text);
+    return bytes;
 }
 
 static void add(struct settings *settings, const char *key,
                 const struct conf_node *node)
 {
-    if (takes(settings, 1 + node->count))
+    if (takes(settings, 1 + node->count, strlen(key) + text_bytes(node)))
         json_object_set_new(settings->by_key, key, conf_to_json(node));
 }
 
@@ -63,7 +79,7 @@ static void add_all(struct settings *settings, struct buf *key,
         add(settings, buf_text(key), node);
         return;
     }
-    for (size_t i = 0; i < node->count && takes(settings, 1); i++) {
+    for (size_t i = 0; i < node->count && takes(settings, 1, 0); i++) {
         if (node->type == CONF_LIST)
             buf_printf(key, "[%zu]", i);
         else
@@ -91,7 +107,8 @@ static void apply(struct conf_doc *doc, const char *text, const json_t *words)
 static void add_settings(json_t *json, const struct buf *text,
                          const json_t *words)
 {
-    struct settings settings = {.nodes = NODES_MAX};
+    struct settings settings = {.nodes = NODES_MAX,
+                                .bytes = SETTINGS_MAX_BYTES};
     struct diags *diags = diags_create("");
     struct conf_doc *doc = text->length <= TEXT_MAX_BYTES
                                ? conf_parse(buf_text(text), text->length, diags)

@@ -8,8 +8,8 @@
 #include "store/store.h"
 
 /*
- * What a metric's curves come to, a row a trial: the last value, the least, the
- * largest. All points are read, so a page ends after so many of them, with the
+ * A row for each trial with the last, the least and the largest value of a
+ * metric. All points are read, so a page ends after so many of them, with the
  * end of a curve, and not after so many trials.
  */
 

@@ -33,8 +33,10 @@ struct dashboard_source;
  * by the path alone, the next with ?after=N as its "next" says. /api/v1/archive
  * says what it is, and what is left out:
  *
- *   {"run": 3, "runs": [3, 5], those that were asked for, "made_ms": since
- * 1970, "version", "left_out": [{"run", "what": "jobs" or "metrics", "text"}]}
+ *   {"run": 3, "runs": [3, 5], "made_ms": since 1970, "version",
+ *    "left_out": [{"run", "what": "jobs" or "metrics", "text"}]}
+ *
+ * `runs` are those that were asked for, `run` is the first of them.
  */
 
 /* As many jobs, with their logs: the best, those that failed, and the last; and

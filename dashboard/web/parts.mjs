@@ -25,7 +25,7 @@ const taken = {
   "./src/data/median": ["medianOf"],
   "./src/data/turns": ["codeOf"],
   "./src/model/best": ["bestOf", "bestRow"],
-  "./src/model/compared": ["toggleCompared", "withOnly"],
+  "./src/model/compared": ["RUNS_MAX", "toggleCompared", "withOnly"],
   "./src/model/run": ["makeRun"],
   "./src/pages/chosen": ["ChosenBar"],
   "./src/shell/format": ["formatCount", "formatDuration", "formatMany", "timeOf"],

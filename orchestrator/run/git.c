@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* git as a program: what it prints, within limits of size and time. */
 #include "orchestrator/run/git.h"
 
 #include <stdlib.h>

@@ -149,10 +149,17 @@ static json_t *diff_json(const struct run *run, const struct mask *mask,
     static const struct git_limits limits = {DIFF_MAX_BYTES, DIFF_MAX_MS};
     bool is_part = false;
     char *diff = git_output(run->work_directory, words, &limits, &is_part);
-    json_t *json = diff == NULL || diff[0] == '\0'
-                       ? json_null()
-                       : masked_json(mask, diff, strlen(diff));
+    json_t *json;
 
+    /* The beginning of a secret would not be masked. */
+    if (diff != NULL && is_part) {
+        char *end = strrchr(diff, '\n');
+
+        *(end != NULL ? end + 1 : diff) = '\0';
+    }
+    json = diff == NULL || diff[0] == '\0'
+               ? json_null()
+               : masked_json(mask, diff, strlen(diff));
     *is_cut |= is_part;
     free(diff);
     return json;

@@ -87,3 +87,4 @@ def test_very_long_changes_are_cut(smtune, git, experiment, write):
     origin, = origins(smtune)
     assert origin["is_cut"]
     assert 100_000 < len(origin["diff"]) <= 256 << 10
+    assert origin["diff"].endswith("+a new line\n")

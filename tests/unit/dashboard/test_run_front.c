@@ -13,10 +13,10 @@
 #include "dashboard/source.h"
 #include "store/store.h"
 
-/* Each front takes 30 ms to make. */
 enum { COST_MS = 30 };
 
 static int64_t now_ms = 1000000;
+static int64_t cost_ms = COST_MS; /* of one front */
 static int made;
 
 int64_t __wrap_clock_monotonic_ms(void);
@@ -29,7 +29,7 @@ int64_t __wrap_clock_monotonic_ms(void)
 static json_t *make_front(UNUSED void *user, UNUSED struct store *store,
                           UNUSED int64_t run, UNUSED struct err *err)
 {
-    now_ms += COST_MS;
+    now_ms += cost_ms;
     made++;
     return json_integer(made);
 }
@@ -76,6 +76,24 @@ static void test_run_front__follows_results_now_and_then(void **state)
     run_front_clear(&front);
 }
 
+static void test_run_front__makes_a_large_one_seldom(void **state)
+{
+    struct run_front front = {0};
+    struct front_time time = look();
+
+    (void)state;
+    cost_ms = 2000;
+    assert_int_equal(update(&front, &time, 2, 5), 1);
+    cost_ms = COST_MS;
+    now_ms += 60000;
+    time = look();
+    assert_int_equal(update(&front, &time, 2, 6), 0);
+    assert_false(run_front_is_due(&front, now_ms));
+    now_ms += 40000;
+    assert_true(run_front_is_due(&front, now_ms));
+    run_front_clear(&front);
+}
+
 static void test_run_front__takes_little_of_one_look(void **state)
 {
     struct run_front fronts[3] = {{0}};
@@ -96,6 +114,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_run_front__follows_results_now_and_then),
+        cmocka_unit_test(test_run_front__makes_a_large_one_seldom),
         cmocka_unit_test(test_run_front__takes_little_of_one_look),
     };
 

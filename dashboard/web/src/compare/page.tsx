@@ -3,6 +3,7 @@
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import { isArchive } from "../api";
+import { RUNS_MAX } from "../model/compared";
 import { ChosenBar } from "../pages/chosen";
 import { formatMany } from "../shell/format";
 import { Guard } from "../shell/messages";
@@ -21,8 +22,8 @@ import type { Comparison } from "./model";
 import { Progress } from "./progress";
 import { Settings } from "./settings";
 
-export const RUNS_MAX = 40;
 const COLORS = 8;
+const OFFERED_MAX = 1000; // the newest; older ones are found by their whole name
 
 const heldRuns = heldNumbers("runs");
 const heldView = heldText("view");
@@ -124,7 +125,7 @@ function AddRun({ ids }: { ids: readonly number[] }) {
         onInput={({ currentTarget }) => add(currentTarget.value, () => (currentTarget.value = ""))}
       />
       <datalist id="runs-to-add">
-        {others.map(({ id, name }) => <option key={id} value={name} />)}
+        {others.slice(0, OFFERED_MAX).map(({ id, name }) => <option key={id} value={name} />)}
       </datalist>
     </>
   );
@@ -146,9 +147,14 @@ function Tabs({ shown, current }: { shown: readonly View[]; current: View }) {
   );
 }
 
+// What a shell reads as one word; of a name that is none (of a store from elsewhere), the id.
+function shellName(id: number): string {
+  const name = listed.value?.get(id)?.name ?? "";
+  return /^[\w.][\w.-]*$/.test(name) ? name : String(id);
+}
+
 const exportLine = (ids: readonly number[]) =>
-  `smtune export ${ids.map((id) => listed.value?.get(id)?.name ?? id).join(" ")} ` +
-  "--format html -o comparison.html";
+  `smtune export ${ids.map(shellName).join(" ")} --format html -o comparison.html`;
 
 function Views({ comparison }: { comparison: Comparison }) {
   const { run, runs } = comparison;

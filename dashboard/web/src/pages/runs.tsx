@@ -2,6 +2,7 @@
 // The list of runs.
 import { useEffect, useRef } from "preact/hooks";
 import { formatNumber } from "../data/columns";
+import { RUNS_MAX } from "../model/compared";
 import { Ago, Since } from "../shell/clock";
 import { formatCount, formatDuration, timeOf } from "../shell/format";
 import { useKeys } from "../shell/keys";
@@ -13,8 +14,6 @@ import { heldNumber, heldNumbers, heldText, href, visit } from "../url";
 import { arrange, columns, matches } from "./arrange";
 import type { Placed } from "./arrange";
 import { PART_ROWS, RunRows } from "./run_rows";
-
-const COMPARED_MAX = 40; // as compare/page.tsx has it
 
 const text = heldText("q");
 const state = heldText("state");
@@ -134,14 +133,14 @@ function Head() {
 function Chosen({ placed }: { placed: readonly Placed[] }) {
   const count = chosen.value.length;
   if (count === 0) return null;
-  const all = placed.slice(0, COMPARED_MAX).map(({ row }) => row.id);
+  const all = placed.slice(0, RUNS_MAX).map(({ row }) => row.id);
   return (
     <div class="btns">
       <a class="btn" href={href("/compare", new Map([["runs", chosen.value.join()]]))}>
         Compare {count}
       </a>
       <button class="btn btn-quiet" onClick={() => (chosen.value = all)}>
-        Choose {placed.length > COMPARED_MAX ? `the first ${COMPARED_MAX}` : "all"}
+        Choose {placed.length > RUNS_MAX ? `the first ${RUNS_MAX}` : "all"}
       </button>
       <button class="btn btn-quiet" onClick={() => (chosen.value = [])}>
         Choose none

@@ -320,33 +320,33 @@ function CurvesChart(props: {
       }
       below={
         <>
-        {!isOneColor && colors.legend}
-        <Legend
-          items={[
-            ...(isOneColor
-              ? [{ sign: "line" as const, color: looks.inside.color, text: "trial" }]
-              : []),
-            ...shownBands.map(({ name, trials }, i) => ({
-              sign: "line" as const,
-              color: theme.series[i],
-              text: `${name}: mean of ${counted(trials, "trial")}, standard deviation`,
-            })),
-            ...(run.focused.value > 0
-              ? [{ sign: "line" as const, color: theme.best, text: "open trial" }]
-              : []),
-            ...(outside.count > 0
-              ? [{ sign: "line" as const, color: theme.ghost, text: "filtered out" }]
-              : []),
-            ...(shownRungs.length > 0
-              ? [
-                  { sign: "dash" as const, color: theme.stopped, text: "rung of the schedule" },
-                  ...(isDeciding
-                    ? [{ sign: "dot" as const, color: theme.stopped, text: "not promoted" }]
-                    : []),
-                ]
-              : []),
-          ]}
-        />
+          {!isOneColor && colors.legend}
+          <Legend
+            items={[
+              ...(isOneColor
+                ? [{ sign: "line" as const, color: looks.inside.color, text: "trial" }]
+                : []),
+              ...shownBands.map(({ name, trials }, i) => ({
+                sign: "line" as const,
+                color: theme.series[i],
+                text: `${name}: mean of ${counted(trials, "trial")}, standard deviation`,
+              })),
+              ...(run.focused.value > 0
+                ? [{ sign: "line" as const, color: theme.best, text: "open trial" }]
+                : []),
+              ...(outside.count > 0
+                ? [{ sign: "line" as const, color: theme.ghost, text: "filtered out" }]
+                : []),
+              ...(shownRungs.length > 0
+                ? [
+                    { sign: "dash" as const, color: theme.stopped, text: "rung of the schedule" },
+                    ...(isDeciding
+                      ? [{ sign: "dot" as const, color: theme.stopped, text: "not promoted" }]
+                      : []),
+                  ]
+                : []),
+            ]}
+          />
         </>
       }
     />

@@ -42,29 +42,29 @@ function BestSetting({ run }: { run: RunModel }) {
   if (row < 0) return <p class="muted">No trial has succeeded yet.</p>;
   return (
     <>
-    {run.objectives.length > 1 && (
-      <p class="chart-controls">
-        <Choose
-          label="Best"
-          value={objective.metric}
-          choices={run.objectives.map(({ metric }) => ({ id: metric, text: metric }))}
-          onChoose={(metric) => (chosen.value = metric)}
-        />
-        {cellText(table.byName.get(`value:${objective.metric}`) as Column, row)}, trial{" "}
-        {numberOf(table, row)}
-      </p>
-    )}
-    <dl class="pairs">
-      {run.params.map(({ name }) => {
-        const column = table.byName.get(`param:${name}`);
-        return (
-          <>
-            <dt>{name}</dt>
-            <dd class="mono">{(column && cellText(column, row)) || "–"}</dd>
-          </>
-        );
-      })}
-    </dl>
+      {run.objectives.length > 1 && (
+        <p class="chart-controls">
+          <Choose
+            label="Best"
+            value={objective.metric}
+            choices={run.objectives.map(({ metric }) => ({ id: metric, text: metric }))}
+            onChoose={(metric) => (chosen.value = metric)}
+          />
+          {cellText(table.byName.get(`value:${objective.metric}`) as Column, row)}, trial{" "}
+          {numberOf(table, row)}
+        </p>
+      )}
+      <dl class="pairs">
+        {run.params.map(({ name }) => {
+          const column = table.byName.get(`param:${name}`);
+          return (
+            <>
+              <dt>{name}</dt>
+              <dd class="mono">{(column && cellText(column, row)) || "–"}</dd>
+            </>
+          );
+        })}
+      </dl>
     </>
   );
 }

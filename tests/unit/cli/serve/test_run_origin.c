@@ -102,6 +102,26 @@ static void test_run_origin__bounds_what_it_reads(void **state)
     buf_clear(&text);
 }
 
+/* Few nodes, too, that are very many bytes. */
+static void test_run_origin__bounds_the_bytes_of_settings(void **state)
+{
+    struct buf text = BUF_INIT;
+    json_t *origin;
+
+    buf_add_string(&text, "a: &a ");
+    for (int i = 0; i < 100000; i++)
+        buf_add_char(&text, 'x');
+    buf_add_char(&text, '\n');
+    for (int i = 0; i < 1000; i++)
+        buf_printf(&text, "b%d: *a\n", i);
+    origin = origin_of(*state, buf_text(&text), "[]");
+    assert_true(json_boolean_value(json_object_get(origin, "is_cut")));
+    assert_in_range(json_object_size(json_object_get(origin, "settings")), 1,
+                    50);
+    json_decref(origin);
+    buf_clear(&text);
+}
+
 static void test_run_origin__has_a_file_that_cannot_be_read(void **state)
 {
     json_t *origin = origin_of(*state, "a: [", "[]");
@@ -118,6 +138,7 @@ int main(void)
         STORE_TEST(test_run_origin__has_the_settings_that_hold),
         STORE_TEST(test_run_origin__masks_secrets),
         STORE_TEST(test_run_origin__bounds_what_it_reads),
+        STORE_TEST(test_run_origin__bounds_the_bytes_of_settings),
         STORE_TEST(test_run_origin__has_a_file_that_cannot_be_read),
     };
 
