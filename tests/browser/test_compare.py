@@ -13,7 +13,7 @@ EXPERIMENT = """\
     parameters:
       x: {{type: float, min: 0, max: {most}}}
     {more}
-    search: {{method: {method}, seed: 3}}
+    search: {{method: {method}, seed: {seed}}}
     budget: {{trials: 8, parallel: 1}}
     trial:
       shell: |
@@ -27,12 +27,12 @@ EXPERIMENT = """\
 @pytest.fixture
 def three(smtune, write):
     """Runs a, b and c, with the ids 1, 2 and 3."""
-    for name, most, method, more in (
-            ("a", 1, "random", ""), ("b", 2, "sobol", ""),
-            ("c", 1, "random",
+    for name, most, method, seed, more in (
+            ("a", 1, "random", 3, ""), ("b", 2, "sobol", 3, ""),
+            ("c", 1, "random", 4,
              "  k: {type: categorical, values: [p, q]}")):
         smtune.ok("run", write(f"{name}.yaml", EXPERIMENT.format(
-            name=name, most=most, method=method, more=more)), "-q")
+            name=name, most=most, method=method, seed=seed, more=more)), "-q")
 
 
 def test_runs_are_chosen_in_the_list_and_compared(three, serve, page):

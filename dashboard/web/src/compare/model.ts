@@ -12,6 +12,7 @@ const modelOf = ({ document, table }: LoadedRun) => makeRun(signal(document), si
 
 export interface Comparison {
   readonly run: RunModel; // of all trials
+  readonly shape: string; // another one with another `run`, whose views begin anew
   readonly runs: readonly (LoadedRun & { readonly model: RunModel })[];
 }
 
@@ -76,5 +77,5 @@ export function useComparison(loaded: readonly LoadedRun[]): Comparison {
   useLayoutEffect(() => {
     held.table.value = made.merged;
   }, [held, made]);
-  return { run: held.run, runs: made.runs };
+  return { run: held.run, shape, runs: made.runs };
 }

@@ -134,7 +134,7 @@ export function OriginView({ run }: ViewProps) {
             {isNone ? (
               <p class="muted">{part.none}</p>
             ) : (
-              <Difference key={other} label={part.title} before={before} after={after} />
+              <Difference key={other} label={`Lines: ${part.title}`} before={before} after={after} />
             )}
           </section>
         );

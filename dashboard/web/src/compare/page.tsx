@@ -118,7 +118,7 @@ function AddRun({ ids }: { ids: readonly number[] }) {
   return (
     <>
       <input
-        class="input"
+        class="input compare-add"
         list="runs-to-add"
         placeholder="Add a run"
         aria-label="Add a run by its name"
@@ -157,14 +157,14 @@ const exportLine = (ids: readonly number[]) =>
   `smtune export ${ids.map(shellName).join(" ")} --format html -o comparison.html`;
 
 function Views({ comparison }: { comparison: Comparison }) {
-  const { run, runs } = comparison;
+  const { run, shape, runs } = comparison;
   const shown = views.filter((view) => applies(view, run, runs.length));
   const current = shown.find(({ id }) => id === heldView.value) ?? shown[0];
   return (
     <>
       <Tabs shown={shown} current={current} />
-      <ChosenBar run={run} />
-      <Guard key={current.id}>{current.show(comparison)}</Guard>
+      <ChosenBar key={shape} run={run} />
+      <Guard key={current.id + shape}>{current.show(comparison)}</Guard>
     </>
   );
 }

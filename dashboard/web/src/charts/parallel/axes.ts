@@ -75,7 +75,7 @@ function makeAxis(column: Column, rows: number, label: string, param?: SpacePara
     ...(isWords ? wordBands(column, rows, param) : numberSpan(column, rows, param)),
   };
   const scale = scaleOf(made, made.bandLabels, isWhole);
-  const isObjective = param === undefined;
+  const isObjective = column.name.startsWith("value:");
   return { ...made, name: column.name, label, isObjective, isWords, isWhole, scale };
 }
 
