@@ -143,3 +143,19 @@ def test_origin_is_shown_alone_and_against_another(three, serve, page):
     page.choose(".chart-controls select", "b")
     page.at("with=2").see(r"\+ name: b")
     page.axe()
+
+
+def test_twenty_runs_of_many_trials(smtune, fill, serve, page):
+    for number in range(20):
+        fill(f"r{number:02}", "minimize", 500)
+    page.login(serve().viewer)
+    page.go("/", **{"runs": "1,2"}).see("Compare 2")
+    page.click_text("Choose all").click_text("Compare 20", "a")
+    page.see("Comparison of 20 runs").see(r"of 20 runs\. The best is")
+    page.axe()
+    page.pictures("compare-twenty")
+    ids = ",".join(str(number + 1) for number in range(20))
+    page.go("/compare", runs=ids, view="table").see("showing 10,000 of 10,000")
+    page.go("/compare", runs=ids, view="parallel")
+    page.see("10,000 of 10,000 trials over")
+    page.pictures("compare-twenty-parallel")
