@@ -28,7 +28,10 @@ function stepsOf(values: Float64Array): { x: number[]; y: number[] } {
   const count = Math.min(values.length, STEPS_MAX);
   const places = Array.from({ length: count }, (_, i) =>
     Math.ceil(((i + 1) * values.length) / count));
-  return { x: places.map((place) => values[place - 1]), y: places.map((place) => place / values.length) };
+  return {
+    x: [values[0], ...places.map((place) => values[place - 1])],
+    y: [0, ...places.map((place) => place / values.length)],
+  };
 }
 
 export function Distribution({ comparison }: { comparison: Comparison }) {

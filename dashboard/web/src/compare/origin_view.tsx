@@ -59,7 +59,7 @@ function Facts({ origin, other }: { origin: Origin; other: Origin | undefined })
   const others = other === undefined ? undefined : factsOf(other);
   return (
     <div class="table-scroll" role="region" tabIndex={0} aria-label="Origin">
-      <table class="table table-plain">
+      <table class="table table-plain origin">
         <tbody>
           {factsOf(origin).map(([name, text], i) => (
             <tr key={name}>

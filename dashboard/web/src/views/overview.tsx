@@ -43,7 +43,7 @@ function BestSetting({ run }: { run: RunModel }) {
   return (
     <>
       {run.objectives.length > 1 && (
-        <p class="chart-controls">
+        <p class="chart-controls best-of">
           <Choose
             label="Best"
             value={objective.metric}

@@ -25,6 +25,7 @@ import { shadeTable } from "../charts/shades";
 import { Shades } from "../charts/shades_legend";
 import { bytesOf, useTheme } from "../charts/theme";
 import "../charts/parallel/parallel.css";
+import { IN_RUN } from "../data/columns";
 import { isMetric } from "../model/metric_columns";
 import { withFilter } from "../model/selection";
 import { formatCount } from "../shell/format";
@@ -380,7 +381,7 @@ function Controls({ run, axes }: { run: RunModel; axes: readonly Axis[] }) {
       {isAdding.value ? (
         <Choose label="Add" value="" onChoose={show}
           choices={[{ id: "", text: "a metric" }, ...others]} />
-      ) : (
+      ) : !run.table.value.byName.has(IN_RUN) && (
         <button type="button" class="btn btn-small" onClick={() => (isAdding.value = true)}>
           Add a metric
         </button>

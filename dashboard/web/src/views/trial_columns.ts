@@ -2,7 +2,7 @@
 // What the columns of a run's table are called, which are shown where nobody
 // chose, and what their cells say.
 import type { Cell } from "../charts/save";
-import { cellText } from "../data/columns";
+import { cellText, IN_RUN } from "../data/columns";
 import { formatTime } from "../data/format";
 import { listOf } from "../data/lists";
 import { columnTitle } from "../charts/rows";
@@ -88,7 +88,7 @@ export const rowTitle = (run: RunModel) => (isWorkflow(run) ? "Job" : "Trial");
 
 // What is over a column: its name without "param:" and so on, where that is clear.
 export function labelOf(run: RunModel, table: Table, name: string): string {
-  if (name === "number") return rowWord(run);
+  if (name === "number") return table.byName.has(IN_RUN) ? "row" : rowWord(run);
   if (name === "resource") return run.document.peek().schedule?.resource ?? name;
   const label = columnTitle(name);
   const isClear = table.columns.filter((column) => columnTitle(column.name) === label).length < 2;
