@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Dots coloured by a column: a ramp for numbers, a colour a word for words.
 import { useMemo } from "preact/hooks";
+import { IN_RUN } from "../data/columns";
 import { metricColumns } from "../model/metric_columns";
 import type { Column, RunModel, Table } from "../types";
 import type { CloudColors } from "./cloud";
@@ -90,10 +91,11 @@ function byNumbers(table: Table, column: Column, theme: Theme) {
 // called that all have the same one, where that may be chosen.
 export function useColors(run: RunModel, key: string, none?: string) {
   const theme = useTheme();
-  const chosen = useHeldText(key, none === undefined ? "number" : "");
   const table = run.table.value;
+  const usual = table.byName.has(IN_RUN) ? "run" : "number";
+  const chosen = useHeldText(key, none === undefined ? usual : "");
   const column = table.byName.get(chosen.value) ??
-    (none === undefined ? table.byName.get("number") : undefined);
+    (none === undefined ? table.byName.get(usual) : undefined);
   const made = useMemo(() => {
     if (column === undefined)
       return { colors: { palette: [theme.accent], of: () => 0 }, legend: null };
