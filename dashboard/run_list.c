@@ -24,6 +24,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "dashboard/columns/tally.h"
+#include "dashboard/run_front.h"
 #include "dashboard/run_json.h"
 #include "dashboard/source.h"
 #include "store/changes.h"
@@ -43,6 +44,7 @@ struct entry {
     uint64_t seen; /* in which look at all runs */
     bool is_dirty; /* its row is to be made anew */
     struct tally *tally;
+    struct run_front front;
     /* What its state hangs on, while the record says that it is running. */
     char *name; /* NULL: the record does not */
     int64_t paused_ms;
@@ -76,6 +78,7 @@ struct look {
     struct run_list *list;
     struct store *store;
     struct err *err;
+    struct front_time fronts;
 };
 
 struct run_list *run_list_create(const struct dashboard_source *source)
@@ -91,6 +94,7 @@ struct run_list *run_list_create(const struct dashboard_source *source)
 static void clear_entry(struct entry *entry)
 {
     tally_destroy(entry->tally);
+    run_front_clear(&entry->front);
     json_decref(entry->row);
     free(entry->text);
     free(entry->name);
@@ -144,7 +148,7 @@ static const char *find_state(const struct look *look,
 static int take_run(void *user, const struct run_row *row)
 {
     const struct reading *reading = user;
-    const struct look *look = reading->look;
+    struct look *look = reading->look;
     struct entry *entry = reading->entry;
     struct run_row run = *row;
     json_t *json;
@@ -156,9 +160,16 @@ static int take_run(void *user, const struct run_row *row)
         strcmp(run.state, "running") == 0 ? mem_copy_string(run.name) : NULL;
     entry->paused_ms = run.paused_ms;
     entry->state = mem_copy_string(find_state(look, &run));
+    if (run_front_update(&entry->front, &look->fronts, look->list->source,
+                         look->store, &run, look->err) != 0)
+        return -1;
     json = run_to_json(look->store, &run, entry->state, look->err);
     if (json == NULL)
         return -1;
+    json_object_set_new(json, "front",
+                        entry->front.json != NULL
+                            ? json_incref(entry->front.json)
+                            : json_null());
     keep_row(look->list, entry, json);
     return 0;
 }
@@ -286,7 +297,7 @@ static int look_at_changed(struct look *look)
     return 0;
 }
 
-/* An engine that is killed says nothing. */
+/* An engine that is killed says nothing, and a front may be behind. */
 static void look_at_engines(struct look *look)
 {
     struct run_list *list = look->list;
@@ -302,8 +313,9 @@ static void look_at_engines(struct look *look)
                               .state = "running",
                               .paused_ms = entry->paused_ms};
 
-        if (entry->name != NULL &&
-            strcmp(find_state(look, &run), entry->state) != 0)
+        if ((entry->name != NULL &&
+             strcmp(find_state(look, &run), entry->state) != 0) ||
+            run_front_is_due(&entry->front, now_ms))
             entry->is_dirty = true;
     }
 }
@@ -323,7 +335,7 @@ static int refresh_dirty(struct look *look)
  * did. */
 int run_list_update(struct run_list *list, struct store *store, struct err *err)
 {
-    struct look look = {list, store, err};
+    struct look look = {list, store, err, {clock_monotonic_ms(), 0}};
     bool began = false;
     int result;
 

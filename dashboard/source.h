@@ -31,6 +31,10 @@ struct dashboard_source {
      * parameters' kinds, scales and bounds. */
     json_t *(*run)(void *user, struct store *store, int64_t run,
                    struct err *err);
+    /* What it was started from: its file with the words of --set, as they are
+     * and as settings by key, the directory and the code; without secrets. */
+    json_t *(*origin)(void *user, struct store *store, int64_t run,
+                      struct err *err);
     /* One trial, or one job of a workflow by its number: `smtune show RUN N`.
      */
     json_t *(*job)(void *user, struct store *store, int64_t run, int64_t number,
@@ -38,6 +42,10 @@ struct dashboard_source {
     /* `smtune why RUN N`. */
     json_t *(*why)(void *user, struct store *store, int64_t run, int64_t number,
                    struct err *err);
+    /* The Pareto front of a run with several objectives: {"trials": n,
+     * "hypervolume": x or null}. NULL function: nobody knows. */
+    json_t *(*front)(void *user, struct store *store, int64_t run,
+                     struct err *err);
     /* {"results": n, "needed": n, "importance": [{metric, param, importance}]}
      */
     json_t *(*importance)(void *user, struct store *store, int64_t run,

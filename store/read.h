@@ -415,6 +415,16 @@ int store_each_event_after(struct store *store, int64_t run, int64_t after,
                            int (*row)(void *user,
                                       const struct event_row *event),
                            void *user, struct err *err);
+/* With what each of its engines went on with it, in order, unless that was the
+ * same as before: the JSON object of store_add_origin(). */
+struct origin_row {
+    int64_t time_ms;
+    const char *detail;
+};
+
+int store_each_origin(struct store *store, int64_t run,
+                      int (*row)(void *user, const struct origin_row *origin),
+                      void *user, struct err *err);
 /* Whether events of that word come of people, who may do it long after an
  * engine was killed: they count in no engine's time. */
 bool store_event_is_of_people(const char *word);

@@ -298,6 +298,31 @@ int store_each_event_after(struct store *store, int64_t run, int64_t after,
     return result;
 }
 
+int store_each_origin(struct store *store, int64_t run,
+                      int (*row)(void *user, const struct origin_row *origin),
+                      void *user, struct err *err)
+{
+    sqlite3_stmt *statement =
+        store_query(store,
+                    "SELECT time_ms, detail FROM event WHERE run_id = ?1"
+                    " AND event = 'origin' ORDER BY seq",
+                    VALUES(value_int(run)), err);
+    struct origin_row origin;
+    int result;
+
+    if (statement == NULL)
+        return -1;
+    while ((result = store_step(store, statement, err)) > 0) {
+        origin.time_ms = sqlite3_column_int64(statement, 0);
+        origin.detail = store_column_text(statement, 1);
+        result = row(user, &origin);
+        if (result != 0)
+            break;
+    }
+    sqlite3_finalize(statement);
+    return result;
+}
+
 bool store_event_is_of_people(const char *word)
 {
 #define IS_IT(event) || strcmp(word, event) == 0

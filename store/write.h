@@ -101,6 +101,9 @@ int store_edit_run(struct store *store, const struct run_edit_new *edit,
 int store_set_run_revision(struct store *store, int64_t run,
                            const char *revision, int64_t time_ms,
                            struct err *err);
+/* With what an engine goes on with it, a JSON object. Event "origin". */
+int store_add_origin(struct store *store, int64_t run, const char *detail,
+                     int64_t time_ms, struct err *err);
 /* With all its jobs and events, and its child runs; the files stay. */
 int store_delete_run(struct store *store, int64_t run, struct err *err);
 

@@ -375,6 +375,17 @@ int store_set_run_revision(struct store *store, int64_t run,
                           &change, 1, err);
 }
 
+int store_add_origin(struct store *store, int64_t run, const char *detail,
+                     int64_t time_ms, struct err *err)
+{
+    return event_add(store,
+                     &(struct event){.run = run,
+                                     .time_ms = time_ms,
+                                     .event = "origin",
+                                     .detail = detail},
+                     err);
+}
+
 int store_add_note(struct store *store, int64_t run, const char *text,
                    int64_t time_ms, struct err *err)
 {

@@ -26,7 +26,15 @@ struct options {
     bool curves;
 };
 
-typedef int write_function(const struct cli *cli, const struct run_view *view,
+/* The first run, and all that were given, by name or id. */
+struct chosen_runs {
+    const struct run_view *view;
+    char **selectors; /* [count] */
+    size_t count;
+};
+
+typedef int write_function(const struct cli *cli,
+                           const struct chosen_runs *runs,
                            const struct options *chosen, struct err *err);
 
 static write_function write_rows, write_page;
@@ -90,9 +98,10 @@ static int finish_file(const char *path, const char *part, int status,
 
 /* ---- the formats, to standard output ---- */
 
-static int write_rows(const struct cli *cli, const struct run_view *view,
+static int write_rows(const struct cli *cli, const struct chosen_runs *runs,
                       const struct options *chosen, struct err *err)
 {
+    const struct run_view *view = runs->view;
     const struct trial_query query = {.run = view->row.id};
     const struct trial_choice choice = {.detail = TRIAL_ALL,
                                         .columns = chosen->columns,
@@ -105,16 +114,39 @@ static int write_rows(const struct cli *cli, const struct run_view *view,
     return trial_list_print(cli, view, &query, &choice, err);
 }
 
-static int write_page(const struct cli *cli, const struct run_view *view,
+/* The id of each, once. */
+static int find_runs(const struct chosen_runs *runs, int64_t *ids,
+                     size_t *count, struct err *err)
+{
+    for (size_t i = 0; i < runs->count; i++) {
+        size_t same = 0;
+        int64_t id;
+
+        if (store_find_run(runs->view->store, runs->selectors[i], &id, err) !=
+            0)
+            return -1;
+        while (same < *count && ids[same] != id)
+            same++;
+        ids[same] = id;
+        *count += same == *count;
+    }
+    return 0;
+}
+
+static int write_page(const struct cli *cli, const struct chosen_runs *runs,
                       UNUSED const struct options *chosen, struct err *err)
 {
     struct source_user *user = source_user_create(cli->store);
+    int64_t *ids = mem_array(runs->count, sizeof(*ids));
     struct dashboard_source source = {0};
-    int status;
+    size_t count = 0;
+    int status = find_runs(runs, ids, &count, err);
 
     source_set_documents(&source, user);
-    status = archive_write(cli->store, &source, view->row.id, stdout, err);
+    if (status == 0)
+        status = archive_write(cli->store, &source, ids, count, stdout, err);
     source_user_destroy(user);
+    free(ids);
     return status;
 }
 
@@ -132,9 +164,16 @@ static const struct format *find_format(const char *name)
 /* What goes together, where it goes together. */
 static int check_options(const struct options *chosen,
                          const struct format *format,
-                         const struct run_view *view, struct err *err)
+                         const struct chosen_runs *runs, struct err *err)
 {
     bool is_chosen = chosen->columns != NULL || chosen->filter != NULL;
+    const struct run_view *view = runs->view;
+
+    if (format->write != write_page && runs->count > 1)
+        return err_set(err, ERR_USAGE,
+                       "%s has the trials of one run, and %zu runs are given: "
+                       "use --format html, or export each run alone",
+                       format->name, runs->count);
 
     if (format->write == write_page && (is_chosen || chosen->curves))
         return err_set(err, ERR_USAGE,
@@ -152,7 +191,7 @@ static int check_options(const struct options *chosen,
     return 0;
 }
 
-static int export_to_file(const struct cli *cli, const struct run_view *view,
+static int export_to_file(const struct cli *cli, const struct chosen_runs *runs,
                           const struct format *format,
                           const struct options *chosen, struct err *err)
 {
@@ -161,7 +200,7 @@ static int export_to_file(const struct cli *cli, const struct run_view *view,
 
     if (part == NULL)
         return -1;
-    status = format->write(cli, view, chosen, err);
+    status = format->write(cli, runs, chosen, err);
     status = finish_file(chosen->file, part, status, err);
     free(part);
     return status;
@@ -175,26 +214,26 @@ static int exec_export(const struct cli *cli, const void *options,
     bool is_file = chosen->file != NULL && strcmp(chosen->file, "-") != 0;
     struct cli as_file = *cli;
     struct run_view view;
+    const struct chosen_runs runs = {&view, operands, (size_t)count};
     int status;
 
-    (void)count;
     if (format->write == write_page && !is_file && cli->out_is_terminal)
         return err_set(err, ERR_USAGE,
                        "--format html requires a file: -o FILE");
     as_file.output = format->output;
     status = run_view_open(&view, cli, operands[0], err);
     if (status == 0)
-        status = check_options(chosen, format, &view, err);
+        status = check_options(chosen, format, &runs, err);
     if (status == 0)
-        status = is_file ? export_to_file(&as_file, &view, format, chosen, err)
-                         : format->write(&as_file, &view, chosen, err);
+        status = is_file ? export_to_file(&as_file, &runs, format, chosen, err)
+                         : format->write(&as_file, &runs, chosen, err);
     run_view_close(&view);
     return status;
 }
 
 const struct cmd cmd_export = {
     .name = "export",
-    .operands = "RUN",
+    .operands = "RUN...",
     .summary = "write a run to a file: its trials or jobs, or a page",
     .details = "Writes one row per trial, with its state, values, "
                "parameters, times, cause and the last value of each metric. "
@@ -211,17 +250,19 @@ const struct cmd cmd_export = {
                "its child runs as one file. Any browser shows it without "
                "a server or a network, so you can send or archive it. It "
                "contains the last 16 KiB of the logs of the 200 best, 100 "
-               "failed and 100 latest trials.",
+               "failed and 100 latest trials. With several runs, the page "
+               "compares them, and each has its share of these trials.",
     .examples = "smtune export mlp -o mlp.csv             # for a spreadsheet\n"
                 "smtune export mlp --format jsonl | jq .  # for programs\n"
                 "smtune export mlp --curves -o curves.csv # every value\n"
                 "smtune export mlp --columns id,lr,val_acc --filter "
                 "'val_acc > 0.9'\n"
-                "smtune export mlp --format html -o mlp.html  # for people\n",
+                "smtune export mlp --format html -o mlp.html  # for people\n"
+                "smtune export mlp mlp-2 --format html -o both.html\n",
     .completes = "run",
     .opts = opts,
     .options_size = sizeof(struct options),
     .min_operands = 1,
-    .max_operands = 1,
+    .max_operands = -1,
     .exec = exec_export,
 };

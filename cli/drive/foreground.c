@@ -23,6 +23,7 @@
 #include "cli/drive/run_end.h"
 #include "cli/drive/watcher.h"
 #include "orchestrator/engine/engine.h"
+#include "orchestrator/run/origin.h"
 #include "orchestrator/run/revision.h"
 #include "orchestrator/run/run.h"
 #include "orchestrator/search/files_check.h"
@@ -94,14 +95,13 @@ static int copy_revision(void *user, const struct run_row *row)
     return 0;
 }
 
-/* Where it cannot be written down, the run goes on without. */
-static void note_revision(const struct cli *cli, struct run *run)
+static void note_revision(const struct cli *cli, struct run *run,
+                          const char *now)
 {
-    char *now = revision_of(run->work_directory), *before = NULL;
+    char *before = NULL;
     struct err err;
 
-    if (now != NULL &&
-        store_get_run_uncounted(run->store, run->id, copy_revision, &before,
+    if (store_get_run_uncounted(run->store, run->id, copy_revision, &before,
                                 &err) == 0 &&
         strcmp(before, now) != 0) {
         if (before[0] != '\0' && !cli->quiet)
@@ -114,7 +114,20 @@ static void note_revision(const struct cli *cli, struct run *run)
                     err.text);
     }
     free(before);
-    free(now);
+}
+
+/* Where it cannot be written down, the run goes on without. */
+static void note_origin(const struct cli *cli, struct run *run)
+{
+    char *revision = revision_of(run->work_directory);
+    struct err err;
+
+    if (revision != NULL)
+        note_revision(cli, run, revision);
+    if (origin_record(run, revision, &err) != 0)
+        fprintf(stderr, "smtune: cannot record the origin of the run: %s\n",
+                err.text);
+    free(revision);
 }
 
 int foreground_drive(const struct cli *cli, struct run *run,
@@ -126,7 +139,7 @@ int foreground_drive(const struct cli *cli, struct run *run,
                         json_pack("{s:s}", "op", "resume"));
     /* A terminal that goes away is no reason to stop. */
     signal(SIGHUP, SIG_IGN);
-    note_revision(cli, run);
+    note_origin(cli, run);
     if (drive(cli, run, false, listener, result, err) == 0)
         return 0;
     return err_prefix(

@@ -13,6 +13,8 @@
 #include "cli/cmd.h"
 #include "cli/serve/dashboard_act.h"
 #include "cli/serve/dashboard_machine.h"
+#include "cli/serve/front_json.h"
+#include "cli/serve/run_origin.h"
 #include "cli/show/jobs/graph_json.h"
 #include "cli/show/run/experiment_json.h"
 #include "cli/show/run/importance_view.h"
@@ -207,6 +209,19 @@ static json_t *source_run(void *user, struct store *store, int64_t run,
     return json;
 }
 
+static json_t *source_origin(void *user, struct store *store, int64_t run,
+                             struct err *err)
+{
+    struct run_view view;
+    json_t *json = NULL;
+
+    (void)user;
+    if (run_view_load_uncounted(&view, store, run, err) == 0)
+        json = run_origin_to_json(store, &view.row, err);
+    run_view_clear(&view);
+    return json;
+}
+
 static json_t *source_graph(void *user, struct store *store, int64_t run,
                             struct err *err)
 {
@@ -216,6 +231,21 @@ static json_t *source_graph(void *user, struct store *store, int64_t run,
 
     if (run_view_load_uncounted(&view, store, run, err) == 0)
         json = graph_to_json(&this->cli, &view, err);
+    run_view_clear(&view);
+    return json;
+}
+
+/* ---- several objectives ---- */
+
+static json_t *source_front(void *user, struct store *store, int64_t run,
+                            struct err *err)
+{
+    struct run_view view;
+    json_t *json = NULL;
+
+    (void)user;
+    if (run_view_load_uncounted(&view, store, run, err) == 0)
+        json = front_to_json(&view, err);
     run_view_clear(&view);
     return json;
 }
@@ -337,6 +367,8 @@ void source_set_documents(struct dashboard_source *source,
     source->user = user;
     source->run_state = source_run_state;
     source->run = source_run;
+    source->front = source_front;
+    source->origin = source_origin;
     source->job = source_job;
     source->why = source_why;
     source->importance = source_importance;

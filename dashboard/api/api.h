@@ -20,7 +20,13 @@ extern const struct route runs_routes[];
 extern const struct route columns_routes[];
 extern const struct route attempt_routes[];
 extern const struct route metric_routes[];
+extern const struct route metric_summary_routes[];
 extern const struct route rung_routes[];
 extern const struct route stream_routes[];
+
+/* ---- metrics.c ---- */
+
+/* Whether the query has the name of a metric (NULL: no); else ERR_USAGE. */
+int metric_check(const char *metric, struct err *err);
 
 #endif

@@ -14,6 +14,17 @@ static int answer_run(const struct request *request, struct store *store,
         err);
 }
 
+static int answer_origin(const struct request *request, struct store *store,
+                         struct answer *answer, struct err *err)
+{
+    const struct dashboard_source *source =
+        dashboard_source(request_dashboard(request));
+
+    return answer_json(
+        answer,
+        source->origin(source->user, store, request_id(request, 0), err), err);
+}
+
 static int answer_job(const struct request *request, struct store *store,
                       struct answer *answer, struct err *err)
 {
@@ -69,6 +80,13 @@ const struct route document_routes[] = {
                 "file and its search space.",
      .answers = "Run",
      .answer = answer_run},
+    {.method = "GET",
+     .path = "/api/v1/runs/{run}/origin",
+     .role = ROLE_VIEWER,
+     .summary = "What a run was started from: its file and the words of --set, "
+                "also as settings by key, and the code.",
+     .answers = "Origin",
+     .answer = answer_origin},
     {.method = "GET",
      .path = "/api/v1/runs/{run}/jobs/{job}",
      .role = ROLE_VIEWER,

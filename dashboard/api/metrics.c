@@ -99,7 +99,7 @@ static struct blob *make_page(struct page *page, struct store *store,
     return blob;
 }
 
-static int check_metric(const char *metric, struct err *err)
+int metric_check(const char *metric, struct err *err)
 {
     return metric != NULL
                ? 0
@@ -120,7 +120,7 @@ static int answer_metrics(const struct request *request, struct store *store,
     struct blob *blob = NULL;
 
     if (store_last_event(store, query.run, &page.seq, err) == 0 &&
-        check_metric(query.metric, err) == 0 &&
+        metric_check(query.metric, err) == 0 &&
         trial_ranges_read(request_text(request, "trials"), &ranges, err) == 0)
         blob = make_page(&page, store, &query, &ranges);
     answer->next = page.next;

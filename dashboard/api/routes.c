@@ -4,8 +4,21 @@
 #include "dashboard/api/api.h"
 
 const struct route *const route_tables[] = {
-    openapi_routes,  session_routes,  runs_routes,       columns_routes,
-    attempt_routes,  metric_routes,   rung_routes,       stream_routes,
-    action_routes,   document_routes, event_routes,      log_routes,
-    log_line_routes, machine_routes,  prometheus_routes, NULL,
+    openapi_routes,
+    session_routes,
+    runs_routes,
+    columns_routes,
+    attempt_routes,
+    metric_routes,
+    rung_routes,
+    stream_routes,
+    action_routes,
+    document_routes,
+    event_routes,
+    log_routes,
+    log_line_routes,
+    metric_summary_routes,
+    machine_routes,
+    prometheus_routes,
+    NULL,
 };

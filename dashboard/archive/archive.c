@@ -30,23 +30,44 @@ void archive_leave_out(struct archive *archive, int64_t run, const char *what,
                                     json_from_text(text)));
 }
 
+size_t archive_share(const struct archive *archive, size_t most)
+{
+    size_t share = most / archive->asked_count;
+
+    return share > 0 ? share : 1;
+}
+
 static void add_about(struct archive *archive)
 {
-    json_t *about = json_pack("{s:I, s:I, s:s, s:O}", "run",
-                              (json_int_t)archive->runs[0].id, "made_ms",
-                              (json_int_t)clock_wall_ms(), "version",
-                              SMTUNE_VERSION, "left_out", archive->left_out);
+    json_t *about =
+        json_pack("{s:I, s:I, s:s, s:O}", "run", (json_int_t)archive->asked[0],
+                  "made_ms", (json_int_t)clock_wall_ms(), "version",
+                  SMTUNE_VERSION, "left_out", archive->left_out);
+    json_t *runs = json_array();
 
+    for (size_t i = 0; i < archive->asked_count; i++)
+        json_array_append_new(runs, json_integer(archive->asked[i]));
+    json_object_set_new(about, "runs", runs);
     archive_put_json(archive, "/api/v1/archive", about);
     json_decref(about);
 }
 
 /* ---- the runs ---- */
 
+static bool is_kept(const struct archive *archive, int64_t run)
+{
+    for (size_t i = 0; i < archive->run_count; i++)
+        if (archive->runs[i].id == run)
+            return true;
+    return false;
+}
+
 static int keep_run(void *user, const struct run_row *row)
 {
     struct archive *archive = user;
 
+    if (is_kept(archive, row->id))
+        return 0;
     archive->runs = mem_grow(archive->runs, archive->run_count,
                              &archive->run_capacity, sizeof(*archive->runs));
     archive->runs[archive->run_count++] = (struct archive_run){
@@ -55,14 +76,6 @@ static int keep_run(void *user, const struct run_row *row)
         .jobs = row->trials,
     };
     return 0;
-}
-
-static bool is_kept(const struct archive *archive, int64_t run)
-{
-    for (size_t i = 0; i < archive->run_count; i++)
-        if (archive->runs[i].id == run)
-            return true;
-    return false;
 }
 
 /* The list with those runs alone that are in the file. */
@@ -116,20 +129,35 @@ static int add_run(struct archive *archive, const struct archive_run *run,
                    struct err *err)
 {
     if (add_of_run(archive, run, "", err) != 0 ||
+        add_of_run(archive, run, "/origin", err) != 0 ||
         add_of_run(archive, run, "/columns", err) != 0 ||
         add_of_run(archive, run, run->is_workflow ? "/graph" : "/importance",
                    err) != 0 ||
         add_paged_of_run(archive, run, "/attempts", err) != 0 ||
         add_paged_of_run(archive, run, "/rungs", err) != 0 ||
-        archive_add_curves(archive, run, ARCHIVE_METRICS_BYTES, err) != 0)
+        archive_add_curves(archive, run,
+                           archive_share(archive, ARCHIVE_METRICS_BYTES),
+                           err) != 0)
         return -1;
     return archive_add_jobs(archive, run, err);
 }
 
-static int add_all(struct archive *archive, int64_t run, struct err *err)
+static int keep_runs(struct archive *archive, struct err *err)
 {
-    if (store_get_run(archive->store, run, keep_run, archive, err) < 0 ||
-        store_each_child_run(archive->store, run, keep_run, archive, err) < 0 ||
+    for (size_t i = 0; i < archive->asked_count; i++) {
+        int64_t run = archive->asked[i];
+
+        if (store_get_run(archive->store, run, keep_run, archive, err) < 0 ||
+            store_each_child_run(archive->store, run, keep_run, archive, err) <
+                0)
+            return -1;
+    }
+    return 0;
+}
+
+static int add_all(struct archive *archive, struct err *err)
+{
+    if (keep_runs(archive, err) != 0 ||
         archive_add(archive, "/api/v1/session", "/api/v1/session", err) != 0 ||
         add_list(archive, err) != 0)
         return -1;
@@ -140,7 +168,7 @@ static int add_all(struct archive *archive, int64_t run, struct err *err)
     return 0;
 }
 
-static int write_all(struct archive *archive, int64_t run, struct err *err)
+static int write_all(struct archive *archive, struct err *err)
 {
     bool began;
     int status = archive_begin_page(archive, err);
@@ -149,7 +177,7 @@ static int write_all(struct archive *archive, int64_t run, struct err *err)
         status = store_read_begin(archive->store, &began, err);
     if (status != 0)
         return -1;
-    status = add_all(archive, run, err);
+    status = add_all(archive, err);
     store_read_end(archive->store, began);
     if (status != 0)
         return -1;
@@ -160,11 +188,11 @@ static int write_all(struct archive *archive, int64_t run, struct err *err)
 }
 
 int archive_write(const char *store, const struct dashboard_source *source,
-                  int64_t run, FILE *out, struct err *err)
+                  const int64_t *runs, size_t count, FILE *out, struct err *err)
 {
     const struct dashboard_options options = {
         .store = store, .read_only = true, .source = source};
-    struct archive archive = {.out = out};
+    struct archive archive = {.out = out, .asked = runs, .asked_count = count};
     int status = -1;
 
     archive.dashboard = dashboard_create(&options, err);
@@ -173,7 +201,7 @@ int archive_write(const char *store, const struct dashboard_source *source,
     archive.left_out = json_array();
     archive.store = dashboard_take_store(archive.dashboard, err);
     if (archive.store != NULL) {
-        status = write_all(&archive, run, err);
+        status = write_all(&archive, err);
         dashboard_give_back_store(archive.dashboard, archive.store);
     }
     json_decref(archive.left_out);

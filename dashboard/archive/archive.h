@@ -2,6 +2,7 @@
 #ifndef SMTUNE_DASHBOARD_ARCHIVE_ARCHIVE_H
 #define SMTUNE_DASHBOARD_ARCHIVE_ARCHIVE_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -10,7 +11,7 @@
 struct dashboard_source;
 
 /*
- * A run as one file for a browser: the page, and what it would ask a server
+ * Runs as one file for a browser: the page, and what it would ask a server
  * for, so that it needs none. The answers are those of the routes.
  *
  * They stand in elements <script type="application/json" data-archive>, each
@@ -24,20 +25,23 @@ struct dashboard_source;
  * headers X-Smtune-From and X-Smtune-Size. A "<" of JSON is written as \u003c,
  * so that no text can end its element.
  *
- * There are, of the run and of those below it: /session, /runs (with these
- * alone), and of each run its document, /columns, /attempts, /metric_names,
- * /metrics?name=NAME of each, /rungs, /importance or /graph, and of some jobs
- * the document, /why and the end of each log (by the log's path alone). What
- * comes in pages is there as the page goes through it: the first by the path
- * alone, the next with ?after=N as its "next" says. /api/v1/archive says what
- * it is, and what is left out:
+ * There are, of the runs and of those below them: /session, /runs (with these
+ * alone), and of each run its document, /origin, /columns, /attempts,
+ * /metric_names, /metrics?name=NAME of each, /rungs, /importance or /graph, and
+ * of some jobs the document, /why and the end of each log (by the log's path
+ * alone). What comes in pages is there as the page goes through it: the first
+ * by the path alone, the next with ?after=N as its "next" says. /api/v1/archive
+ * says what it is, and what is left out:
  *
- *   {"run": 3, "made_ms": since 1970, "version", "left_out": [{"run", "what":
- *    "jobs" or "metrics", "text"}]}
+ *   {"run": 3, "runs": [3, 5], "made_ms": since 1970, "version",
+ *    "left_out": [{"run", "what": "jobs" or "metrics", "text"}]}
+ *
+ * `runs` are those that were asked for, `run` is the first of them.
  */
 
-/* Of each run as many jobs, with their logs: the best, those that failed, and
- * the last; and so much of the end of a log, and of all curves. */
+/* As many jobs, with their logs: the best, those that failed, and the last; and
+ * so much of the end of a log, and of all curves. Of several runs each has its
+ * share of the jobs and of the curves. */
 enum {
     ARCHIVE_BEST_MAX = 200,
     ARCHIVE_FAILED_MAX = 100,
@@ -46,8 +50,10 @@ enum {
     ARCHIVE_METRICS_BYTES = 64 << 20
 };
 
-/* Writes the file; 0, or -1 with what was wrong. */
+/* Writes the file with these runs, at least one; several are compared when it
+ * is opened. 0, or -1 with what was wrong. */
 int archive_write(const char *store, const struct dashboard_source *source,
-                  int64_t run, FILE *out, struct err *err);
+                  const int64_t *runs, size_t count, FILE *out,
+                  struct err *err);
 
 #endif

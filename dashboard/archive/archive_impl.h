@@ -32,7 +32,9 @@ struct archive {
     struct dashboard *dashboard;
     struct store *store;
     FILE *out;
-    struct archive_run *runs; /* [run_count] the one first */
+    const int64_t *asked; /* [asked_count] the runs that it is made of */
+    size_t asked_count;
+    struct archive_run *runs; /* [run_count] those, and those below them */
     size_t run_count, run_capacity;
     json_t *left_out;
     struct blob *html, *style; /* of the page */
@@ -41,6 +43,8 @@ struct archive {
     const char *rest; /* of the html, what is not written yet */
 };
 
+/* A run's share of what there may be of all. */
+size_t archive_share(const struct archive *archive, size_t most);
 void archive_leave_out(struct archive *archive, int64_t run, const char *what,
                        const char *format, ...) PRINTF_LIKE(4, 5);
 

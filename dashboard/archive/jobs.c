@@ -29,14 +29,15 @@ static int choose_jobs(struct archive *archive, const struct archive_run *run,
     const struct trial_query queries[] = {
         {.run = run->id,
          .order = ORDER_BEST,
-         .limit = ARCHIVE_BEST_MAX,
+         .limit = (int64_t)archive_share(archive, ARCHIVE_BEST_MAX),
          .results_only = true},
         {.run = run->id,
          .state = "failed",
-         .limit = ARCHIVE_FAILED_MAX,
+         .limit = (int64_t)archive_share(archive, ARCHIVE_FAILED_MAX),
          .results_only = true},
     };
-    int64_t last = run->jobs - ARCHIVE_LAST_MAX;
+    int64_t last =
+        run->jobs - (int64_t)archive_share(archive, ARCHIVE_LAST_MAX);
 
     for (size_t i = 0; i < ARRAY_LEN(queries); i++)
         if (store_each_trial(archive->store, &queries[i], choose, choice, err) <

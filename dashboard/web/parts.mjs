@@ -6,17 +6,40 @@ import { readdirSync } from "node:fs";
 import { relative, resolve } from "node:path";
 
 const taken = {
+  "@preact/signals": ["signal"],
   "preact/hooks": ["useEffect", "useLayoutEffect", "useMemo", "useRef", "useState"],
   "preact/jsx-runtime": ["Fragment", "jsx", "jsxs"],
-  "./src/api": ["ApiError", "getJson", "getRange", "isArchive"],
-  "./src/charts/controls": ["Check", "Choose", "useHeldText"],
-  "./src/data/columns": ["rowOf"],
+  "./src/api": ["ApiError", "getBlock", "getJson", "getRange", "isArchive"],
+  "./src/charts/controls": ["Check", "Choose", "useDragging", "useHeldText", "useLog"],
+  "./src/charts/curve_lines": ["curvePoints", "strandsOf"],
+  "./src/charts/legend": ["Legend"],
+  "./src/charts/objective": ["useObjective"],
+  "./src/charts/panels": ["Panels"],
+  "./src/charts/rows": ["counted", "isBetterAsLog", "median", "numberOf", "valueName", "valuesOf"],
+  "./src/charts/scales": ["extent", "makeScale", "scaleNote", "scaleOfColumn", "valueText"],
+  "./src/charts/strands": ["strandLine"],
+  "./src/charts/theme": ["useTheme"],
+  "./src/data/columns": ["IN_RUN", "cellText", "formatNumber", "mergeTable", "rowOf", "withStates"],
+  "./src/data/curves": ["makeCurveStore"],
   "./src/data/format": ["formatBytes"],
+  "./src/data/median": ["medianOf"],
   "./src/data/turns": ["codeOf"],
-  "./src/shell/format": ["formatCount", "formatMany"],
+  "./src/model/best": ["bestOf", "bestRow"],
+  "./src/model/compared": ["RUNS_MAX", "toggleCompared", "withOnly"],
+  "./src/model/run": ["makeRun"],
+  "./src/pages/chosen": ["ChosenBar"],
+  "./src/shell/format": ["formatCount", "formatDuration", "formatMany", "timeOf"],
+  "./src/shell/messages": ["Guard"],
   "./src/shell/part": ["addPart"],
-  "./src/url": ["href", "query"],
-  "./src/views/trial_columns": ["rowTitle", "rowWord"],
+  "./src/shell/runs": ["runs"],
+  "./src/shell/states": ["StateBadge"],
+  "./src/url": ["heldNumber", "heldNumbers", "heldText", "href", "query"],
+  "./src/views/curves": ["CurvesView"],
+  "./src/views/history": ["bestSoFar", "orderedRows"],
+  "./src/views/parallel": ["ParallelView"],
+  "./src/views/scatter": ["ScatterView"],
+  "./src/views/table": ["TableView"],
+  "./src/views/trial_columns": ["labelOf", "orderedNames", "rowTitle", "rowWord", "textOf"],
   "./src/widgets/tall_scroll": ["useTallScroll"],
 };
 const modules = Object.entries(taken);
@@ -43,7 +66,7 @@ export const parts = Object.fromEntries(
 export const fromPage = {
   name: "page",
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^(\.|preact)/ }, ({ path, resolveDir }) => {
+    onResolve({ filter: /^(\.|@?preact)/ }, ({ path, resolveDir }) => {
       const name = path.startsWith(".") ? `./${relative(".", resolve(resolveDir, path))}` : path;
       return name in taken ? { path: name, namespace: "page" } : undefined;
     });

@@ -317,6 +317,7 @@ static const struct handler {
     {"answered", only_tells},
     {"budget_changed", run_budget},
     {"revision_changed", run_revision},
+    {"origin", only_tells},
     {"time_used_up", only_tells},
     {"cancel_asked", fsck_fold_cancel_asked},
     {"temps_removed", fsck_fold_temps_removed},

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/spec/spec.h"
 
+#include <string.h>
+
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/conf/conf.h"
@@ -95,4 +97,10 @@ void spec_clear(struct spec *spec)
     else
         experiment_destroy(spec->experiment);
     *spec = (struct spec){0};
+}
+
+const struct schema_key *spec_schema(const char *text)
+{
+    return workflow_is(text, strlen(text)) ? workflow_schema
+                                           : experiment_schema;
 }

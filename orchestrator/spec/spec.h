@@ -31,4 +31,8 @@ int spec_parse(struct spec *spec, const struct experiment_source *source,
 void spec_warn(const struct spec *spec, struct diags *warnings);
 void spec_clear(struct spec *spec);
 
+/* What a file of that text is checked by: an experiment's schema, or a
+ * workflow's. */
+const struct schema_key *spec_schema(const char *text);
+
 #endif

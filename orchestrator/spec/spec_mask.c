@@ -20,20 +20,14 @@
  * is indented less than its key, so this one belongs to none. */
 static const char note[] = "# smtune masked the secrets of this copy\n";
 
-static const struct schema_key *schema_of(const char *text)
-{
-    return workflow_is(text, strlen(text)) ? workflow_schema
-                                           : experiment_schema;
-}
-
 size_t spec_mask_text(const char *text, struct buf *out)
 {
-    return conf_mask(schema_of(text), text, strlen(text), out);
+    return conf_mask(spec_schema(text), text, strlen(text), out);
 }
 
 size_t spec_mask_word(const char *text, const char *word, struct buf *out)
 {
-    return conf_mask_assignment(schema_of(text), word, out);
+    return conf_mask_assignment(spec_schema(text), word, out);
 }
 
 size_t spec_mask_value(bool is_workflow, const char *key, const json_t *value,

@@ -400,6 +400,7 @@ CREATE TABLE event (
 ) STRICT;
 
 CREATE INDEX event_run ON event (run_id);
+CREATE INDEX event_origin ON event (run_id) WHERE event = 'origin';
 
 CREATE TRIGGER event_never_changes BEFORE UPDATE ON event
 BEGIN

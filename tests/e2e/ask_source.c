@@ -29,6 +29,8 @@ static json_t *ask(const struct question *question, struct store *store,
 
     if (strcmp(question->what, "run") == 0)
         return source->run(user, store, question->run, err);
+    if (strcmp(question->what, "origin") == 0)
+        return source->origin(user, store, question->run, err);
     if (strcmp(question->what, "job") == 0)
         return source->job(user, store, question->run, question->number, err);
     if (strcmp(question->what, "why") == 0)

@@ -23,7 +23,7 @@ KEYS = {
     "budget": "trials parallel time target no_improvement improvement"
               " convergence resource failures",
     "trial": "command shell metrics env workdir setup resources pool pools retry"
-             " checkpoints channels tty container conda",
+             " checkpoints channels tty container conda env_from",
 }
 SECTION = {key: section for section, keys in KEYS.items()
            for key in keys.split()}

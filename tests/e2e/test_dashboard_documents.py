@@ -97,6 +97,19 @@ def test_a_run_is_what_show_says_and_its_file(smtune, experiment, told):
         {"name": "fixed", "kind": "const", "values": [7]}]
 
 
+def test_origin_has_the_file_and_its_settings(smtune, write, told):
+    path = write("exp.yaml", EXPERIMENT)
+    smtune.ok("run", path, "--set", "budget.trials=3")
+    answer = told("origin", 1)
+    assert answer["text"] == path.read_text()
+    assert answer["set"] == ["budget.trials=3"]
+    assert answer["settings"]["budget.trials"] == 3
+    assert answer["settings"]["schedule.method"] == "asha"
+    assert answer["settings"]["parameters.kind.values"] == ["sgd", "adam", 3]
+    assert answer["seed"] == "1" and not answer["is_cut"]
+    assert answer["path"] == smtune.json("show", "tune")["file"]
+
+
 def test_a_trial_and_why_are_what_the_commands_say(smtune, experiment, told):
     for number in (1, 5):
         assert told("job", 1, number) == smtune.json("show", "tune", number)
@@ -293,6 +306,7 @@ def piece(dashboard, query="", role="viewer"):
 
 def test_documents_are_served(smtune, dashboard, told):
     for path, words in (("/runs/1", ("run", 1)),
+                        ("/runs/1/origin", ("origin", 1)),
                         ("/runs/1/jobs/2", ("job", 1, 2)),
                         ("/runs/1/jobs/2/why", ("why", 1, 2)),
                         ("/runs/1/importance", ("importance", 1))):

@@ -142,7 +142,7 @@ def test_the_answers_are_those_of_a_server(workflow):
             assert answer.status == 200, path
             return answer
         for path in ("/session", "/runs", "/runs/1", "/runs/1/graph",
-                     "/runs/2", "/runs/2/importance", "/runs/2/jobs/12",
+                     "/runs/1/origin", "/runs/2", "/runs/2/importance", "/runs/2/jobs/12",
                      "/runs/2/jobs/12/why", "/runs/1/jobs/3/why"):
             assert page.json(path) == ask(path).json(), path
         columns = ask("/runs/2/columns")
@@ -165,6 +165,22 @@ def test_other_runs_are_not_in_it(workflow, write):
         ["night", "night.tune"]
     assert "other" not in {row["name"] for row in page.json("/runs")["runs"]}
     assert not [path for path in page.answers if "/runs/3" in path]
+
+
+def test_several_runs_are_in_it_once_and_share_its_room(smtune):
+    for name in ("a", "b"):
+        smtune.ok(smtune.store, name, "minimize", "1000",
+                  program="tests/e2e/fill_store")
+    smtune.ok("export", "b", "a", "2", "--format", "html", "-o", "both.html")
+    page = Page(smtune.directory / "both.html")
+    assert page.json("/archive")["runs"] == [2, 1]
+    for run in (1, 2):
+        jobs = [path for path in page.answers
+                if re.fullmatch(rf"/api/v1/runs/{run}/jobs/\d+", path)]
+        assert 50 < len(jobs) <= 200
+    refused = smtune("export", "a", "b", "-o", "both.csv")
+    assert refused.returncode == 2
+    assert "use --format html" in refused.stderr
 
 
 def test_of_a_log_the_end_is_in_it(workflow):

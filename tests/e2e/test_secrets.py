@@ -125,7 +125,7 @@ def test_nor_does_the_dashboard(smtune, file):
     smtune.ok("run", file, *SET)
     with Dashboard(smtune) as dashboard:
         for path in ("", "/1", "/1/events", "/1/jobs/1", "/1/jobs/1/why",
-                     "/1/attempts", "/1/importance"):
+                     "/1/origin", "/1/attempts", "/1/importance"):
             answer = dashboard.get("/api/v1/runs" + path, role="viewer")
             assert answer.status == 200, path
             assert found(answer.body) == [], path

@@ -6,9 +6,12 @@ import { RunsPage } from "./pages/runs";
 import { Announcer } from "./shell/announce";
 import { Dialogs } from "./shell/dialog";
 import { Guard, LockedOut, Message } from "./shell/messages";
+import { ofPart } from "./shell/part";
 import { isLockedOut } from "./shell/session";
 import { LostBar, TopBar } from "./shell/top";
 import { href, path } from "./url";
+
+const CompareRuns = ofPart("compare", "CompareRuns");
 
 function NoPage() {
   return (
@@ -23,6 +26,7 @@ function NoPage() {
 function Page() {
   if (isLockedOut.value) return <LockedOut />;
   if (path.value === "/") return <RunsPage />;
+  if (path.value === "/compare") return <CompareRuns />;
   const [, run, view] = /^\/runs\/(\d+)(?:\/([a-z-]+))?$/.exec(path.value) ?? [];
   if (run === undefined) return <NoPage />;
   return <RunPage key={run} id={Number(run)} view={view ?? ""} />;

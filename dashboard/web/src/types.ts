@@ -96,6 +96,7 @@ export interface RunRow {
   trials: TrialCounts;
   budget_trials: number | null; // that its user gave it after it had begun
   best: { trial: number; value: number } | null;
+  front: { trials: number; hypervolume: number | null } | null; // several objectives
   parent: number | null;
   tags: string[];
   note: string | null;
@@ -135,6 +136,8 @@ export interface RunModel {
   readonly params: readonly SpaceParam[]; // as in the file, without constants
   readonly repeats: number; // trials of a setting
   readonly table: ReadonlySignal<Table>;
+  // All that trials reported with a step; reading asks for them.
+  readonly metrics: { readonly value: readonly string[] };
 
   // Written by any view, held in the URL.
   readonly filters: Held<Filters>;

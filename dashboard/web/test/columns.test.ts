@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeBars, looks } from "../src/charts/timeline/bars";
+import { looks, makeBars, makeLanes } from "../src/charts/timeline/bars";
 import { makeTable, withStates } from "../src/data/columns";
 import { countStates } from "../src/pages/counts";
 import type { Column } from "../src/types";
@@ -44,4 +44,17 @@ test("bars of attempts that have not ended are interrupted without an engine", (
   const lookOf = (runState: string) => [...makeBars(attempts, runState).look].map((look) => looks[look]);
   assert.deepEqual(lookOf("running"), ["succeeded", "running"]);
   assert.deepEqual(lookOf("interrupted"), ["succeeded", "interrupted"]);
+});
+
+test("lanes by step follow the order in which steps started", () => {
+  const time = (name: string, data: number[]): Column =>
+    ({ name, kind: "time", data: Float64Array.from(data), words: [], none: NaN });
+  const number: Column =
+    { name: "number", kind: "int", data: Uint32Array.from([1, 2, 3]), words: [], none: 0 };
+  const attempts = makeTable(
+    [number, time("started", [50, 10, 20]), time("ended", [60, 30, 40])], 3, 0);
+  const bars = makeBars(attempts, "succeeded");
+  const lanes = makeLanes(bars, "step", 100, (job) => (job === 1 ? "a" : "z"));
+  assert.deepEqual([lanes.count, ...lanes.of], [3, 2, 0, 1]);
+  assert.deepEqual([0, 1, 2].map(lanes.label), ["z", "", "a"]);
 });

@@ -66,7 +66,7 @@ UNUSED static json_t *act(void *user, int64_t run, const char *verb,
 }
 
 static const struct dashboard_source source = {
-    .run_state = run_state, .run = make_run, .act = act};
+    .run_state = run_state, .run = make_run, .origin = make_run, .act = act};
 
 /* ---- requests ---- */
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Dots coloured by a column: a ramp for numbers, a colour a word for words.
 import { useMemo } from "preact/hooks";
+import { IN_RUN } from "../data/columns";
+import { metricColumns } from "../model/metric_columns";
 import type { Column, RunModel, Table } from "../types";
 import type { CloudColors } from "./cloud";
 import { Choose, useHeldText } from "./controls";
@@ -11,11 +13,17 @@ import { extent, makeScale, scaleNote, valueText } from "./scales";
 import { useTheme } from "./theme";
 import type { Theme } from "./theme";
 
-// What of a trial can be an axis or a colour, in the order of the table.
+// What of a trial can be an axis or a colour, in the order of the table, and then
+// what can be read of each metric.
 export function columnChoices(run: RunModel): readonly Choice[] {
-  return run.table.value.columns
-    .filter(({ name }) => name !== "job")
-    .map(({ name }) => ({ id: name, text: columnTitle(name) }));
+  const names = run.table.value.columns
+    .map(({ name }) => name)
+    .filter((name) => !["job", "nans"].includes(name));
+  const others = metricColumns(run.metrics.value, run.objectives);
+  return [...new Set([...names, ...others])].map((id) => ({
+    id,
+    text: id.startsWith("metric:") ? `last ${columnTitle(id)}` : columnTitle(id),
+  }));
 }
 
 function byWords(column: Column, theme: Theme) {
@@ -79,12 +87,15 @@ function byNumbers(table: Table, column: Column, theme: Theme) {
   return { colors, legend };
 }
 
-// The colours that the reader chose, held in the URL under `key`.
-export function useColors(run: RunModel, key: string) {
+// The colours that the reader chose, held in the URL under `key`. none: what it is
+// called that all have the same one, where that may be chosen.
+export function useColors(run: RunModel, key: string, none?: string) {
   const theme = useTheme();
-  const chosen = useHeldText(key, "number");
   const table = run.table.value;
-  const column = table.byName.get(chosen.value) ?? table.byName.get("number");
+  const usual = table.byName.has(IN_RUN) ? "run" : "number";
+  const chosen = useHeldText(key, none === undefined ? usual : "");
+  const column = table.byName.get(chosen.value) ??
+    (none === undefined ? table.byName.get(usual) : undefined);
   const made = useMemo(() => {
     if (column === undefined)
       return { colors: { palette: [theme.accent], of: () => 0 }, legend: null };
@@ -94,7 +105,7 @@ export function useColors(run: RunModel, key: string) {
     <Choose
       label="Colour"
       value={column?.name ?? ""}
-      choices={columnChoices(run)}
+      choices={[...(none === undefined ? [] : [{ id: "", text: none }]), ...columnChoices(run)]}
       onChoose={(id) => (chosen.value = id)}
     />
   );

@@ -13,6 +13,7 @@ import type { Strands } from "./strands";
 export interface Line {
   readonly row: number;
   readonly curve: Curve;
+  readonly x: readonly number[]; // of its values, on the x axis
   readonly shown: readonly number[]; // its values, smoothed
 }
 
@@ -22,14 +23,23 @@ export interface Lines {
   readonly points: number; // of those inside
 }
 
-export function linesOf(table: Table, mask: Uint8Array, store: CurveStore, share: number): Lines {
+// What a curve lies over.
+export type Across = (curve: Curve, row: number) => readonly number[];
+
+export function linesOf(
+  table: Table,
+  mask: Uint8Array,
+  store: CurveStore,
+  share: number,
+  across: Across,
+): Lines {
   const inside: Line[] = [];
   const outside: Line[] = [];
   let points = 0;
   for (let row = 0; row < table.rows; row++) {
     const curve = store.curves.get(numberOf(table, row));
     if (curve === undefined) continue;
-    const line = { row, curve, shown: smoothed(curve.values, share) };
+    const line = { row, curve, x: across(curve, row), shown: smoothed(curve.values, share) };
     (mask[row] === 0 ? outside : inside).push(line);
     if (mask[row] !== 0) points += curve.steps.length;
   }
@@ -53,9 +63,9 @@ export function strandsOf(
   const beyond = { x: [] as number[], y: [] as number[] };
   let at = 0;
   let missing = 0;
-  lines.forEach(({ curve, shown }, line) => {
+  lines.forEach(({ x: places, shown }, line) => {
     for (let i = 0; i < shown.length; i++) {
-      const [unitX, unitY] = [x.toUnit(curve.steps[i]), y.toUnit(shown[i])];
+      const [unitX, unitY] = [x.toUnit(places[i]), y.toUnit(shown[i])];
       const isBeyond = unitY < 0 || unitY > 1;
       const isAcross = Number.isFinite(unitX);
       if (!isAcross || Number.isNaN(unitY)) missing++;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What charts ask of a run's table, and how they say it.
-import { cellText } from "../data/columns";
+import { cellText, IN_RUN } from "../data/columns";
 import { medianOf } from "../data/median";
 import { formatCount, formatMany as counted } from "../shell/format";
 import type { Column, Objective, RunModel, Table } from "../types";
@@ -19,10 +19,9 @@ export function valuesOf(column: Column | undefined): RowValue {
 
 export const valueName = (objective: Objective) => `value:${objective.metric}`;
 
-// How people call a column: without its kind in front.
-export function columnTitle(name: string): string {
-  return name.replace(/^(value|outcome|param|metric):/, "");
-}
+// How people call a column: without its kind in front, "max loss".
+export const columnTitle = (name: string) =>
+  name.replace(/^(?:value|outcome|param|metric(?:\.(\w+))?):/, (_, what) => (what ? `${what} ` : ""));
 
 export const numberOf = (table: Table, row: number) =>
   table.byName.get("number")?.data[row] ?? row + 1;
@@ -30,6 +29,14 @@ export const numberOf = (table: Table, row: number) =>
 export function wordOf(table: Table, name: string, row: number): string {
   const column = table.byName.get(name);
   return column === undefined ? "" : (column.words[column.data[row]] ?? "");
+}
+
+// What a row is called; of several runs with its run.
+export function trialText(table: Table, row: number): string {
+  const run = wordOf(table, "run", row);
+  const what = table.byName.has("step") ? "job" : "trial";
+  if (run === "") return `${what} ${numberOf(table, row)}`;
+  return `${run}, trial ${table.byName.get(IN_RUN)?.data[row]}`;
 }
 
 // Those that count for the best: they succeeded, and satisfy the constraints.
@@ -117,7 +124,7 @@ export function rowText(table: Table, row: number, names: readonly string[]): st
     const text = column === undefined ? "" : cellText(column, row);
     return text === "" ? [] : [`${columnTitle(name)} ${text}`];
   });
-  return [`trial ${numberOf(table, row)}`, wordOf(table, "state", row), ...lines].join("\n");
+  return [trialText(table, row), wordOf(table, "state", row), ...lines].join("\n");
 }
 
 // The middle one of finite numbers; NaN of none.

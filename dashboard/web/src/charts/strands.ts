@@ -27,6 +27,36 @@ export function strandLine(strands: Strands, line: number, look: LineLook): Plot
   return { ...look, x: strands.x.subarray(from, to), y: strands.y.subarray(from, to) };
 }
 
+// The same lines by their colour.
+export function partedStrands(
+  { count, starts, x, y }: Strands,
+  colorOf: (line: number) => string,
+): { color: string; strands: Strands }[] {
+  const byColor = new Map<string, number[]>();
+  for (let line = 0; line < count; line++) {
+    const color = colorOf(line);
+    const lines = byColor.get(color);
+    if (lines === undefined) byColor.set(color, [line]);
+    else lines.push(line);
+  }
+  return [...byColor].map(([color, lines]) => {
+    const points = lines.reduce((sum, line) => sum + starts[line + 1] - starts[line], 0);
+    const part = {
+      count: lines.length,
+      starts: new Uint32Array(lines.length + 1),
+      x: new Float32Array(points),
+      y: new Float32Array(points),
+    };
+    lines.forEach((line, i) => {
+      const at = part.starts[i];
+      part.x.set(x.subarray(starts[line], starts[line + 1]), at);
+      part.y.set(y.subarray(starts[line], starts[line + 1]), at);
+      part.starts[i + 1] = at + starts[line + 1] - starts[line];
+    });
+    return { color, strands: part };
+  });
+}
+
 export const strandLines = (strands: Strands, look: LineLook): PlotLine[] =>
   Array.from({ length: strands.count }, (_, line) => strandLine(strands, line, look));
 

@@ -14,6 +14,9 @@ interface Header {
   columns: { name: string; type: NumberType; words?: string[] }[];
 }
 
+// Of a table of several runs: the number of a trial in its run (compare/merge.ts).
+export const IN_RUN = "trial in run";
+
 export interface Block {
   readonly header: Header;
   readonly table: Table;

@@ -8,6 +8,8 @@ export interface Curve {
   readonly trial: number;
   readonly steps: readonly number[]; // rising; with a schedule: of its resource
   readonly values: readonly number[];
+  readonly raw: readonly number[]; // steps as they were reported
+  readonly times: readonly number[]; // in ms since 1970
 }
 
 export interface CurveStore {
@@ -38,27 +40,30 @@ export function rangesOf(numbers: readonly number[], rangesMax = RANGES_MAX): [n
   }
 }
 
-const rangesText = (ranges: readonly [number, number][]) =>
+export const rangesText = (ranges: readonly [number, number][]) =>
   ranges.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`)).join(",");
 
 interface Growing {
   trial: number;
   steps: number[];
   values: number[];
+  raw: number[];
+  times: number[];
 }
 
 // A later report of the same step (a retry's) takes the place of the earlier one.
-function add(curve: Growing, step: number, value: number): number {
+function add(curve: Growing, step: number, value: number, raw: number, time: number): number {
   const { steps, values } = curve;
   let at = steps.length;
   while (at > 0 && steps[at - 1] > step) at--;
-  if (at > 0 && steps[at - 1] === step) {
-    values[at - 1] = value;
-    return 0;
-  }
-  steps.splice(at, 0, step);
-  values.splice(at, 0, value);
-  return 1;
+  const isNew = at === 0 || steps[at - 1] !== step;
+  const from = isNew ? at : at - 1;
+  const gone = isNew ? 0 : 1;
+  steps.splice(from, gone, step);
+  values.splice(from, gone, value);
+  curve.raw.splice(from, gone, raw);
+  curve.times.splice(from, gone, time);
+  return isNew ? 1 : 0;
 }
 
 export function makeCurveStore(run: number, metric: string): CurveStore {
@@ -68,14 +73,16 @@ export function makeCurveStore(run: number, metric: string): CurveStore {
 
   const take = ({ table }: Block): void => {
     const numbers = table.byName.get("number")?.data;
-    const steps = (table.byName.get("resource") ?? table.byName.get("step"))?.data;
+    const raw = table.byName.get("step")?.data;
+    const steps = table.byName.get("resource")?.data ?? raw;
     const values = table.byName.get("value")?.data;
-    if (numbers === undefined || steps === undefined || values === undefined) return;
+    const times = table.byName.get("time")?.data;
+    if (!numbers || !raw || !steps || !values || !times) return;
     for (let row = 0; row < table.rows; row++) {
       const trial = numbers[row];
-      const curve = curves.get(trial) ?? { trial, steps: [], values: [] };
+      const curve = curves.get(trial) ?? { trial, steps: [], values: [], raw: [], times: [] };
       curves.set(trial, curve);
-      points += add(curve, steps[row], values[row]);
+      points += add(curve, steps[row], values[row], raw[row], times[row]);
     }
   };
   const ask = async (trials: string, signal: AbortSignal, onPage: () => void) => {

@@ -4,6 +4,7 @@
 // as `smtune best` has it.
 import { paretoRows } from "../charts/pareto";
 import type { Column, Objective, RunModel, Table } from "../types";
+import { hypervolume } from "./front";
 
 // 1 where a row may be the best.
 export function candidates(table: Table): Uint8Array {
@@ -75,6 +76,19 @@ function frontRows(table: Table, objectives: readonly Objective[]): number[] {
   for (let row = 0; row < table.rows; row++)
     if (of.every((cost) => cost[row] === cost[row])) rows.push(row);
   return paretoRows(of, Uint32Array.from(rows));
+}
+
+export interface Front {
+  readonly count: number; // of trials on it
+  readonly volume: number; // NaN: not known
+}
+
+export function frontOf(table: Table, objectives: readonly Objective[]): Front {
+  const rows = frontRows(table, objectives);
+  const values = objectives.map((objective) => valuesOf(table, objective)?.data);
+  const points = rows.map((row) =>
+    objectives.map((objective, i) => signOf(objective) * (values[i]?.[row] ?? NaN)));
+  return { count: rows.length, volume: hypervolume(points) };
 }
 
 export function bestRows(table: Table, { objectives, repeats }: RunModel): ReadonlySet<number> {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The trials that are to be compared, in the order that they were chosen.
+// The trials that are to be compared, in the order that they were chosen; runs.
 import { computed } from "@preact/signals";
 import { rowOf } from "../data/columns";
 import type { RunModel } from "../types";
+
+export const RUNS_MAX = 40; // that are compared at once
 
 export function toggleCompared(run: RunModel, number: number): void {
   const now = run.compared.peek();

@@ -32,6 +32,7 @@ function paramsOfColumns(table: Table): SpaceParam[] {
 export function makeRun(
   document: ReturnType<typeof signal<RunDocument>>,
   table: RunModel["table"],
+  metrics: RunModel["metrics"] = { value: [] },
 ): RunModel {
   const first = document.peek() as RunDocument;
   return {
@@ -43,6 +44,7 @@ export function makeRun(
     ),
     repeats: first.repeats ?? 1,
     table,
+    metrics,
     filters: heldFilters,
     selection: computed(() => select(table.value, heldFilters.value)),
     hovered: signal(-1),
@@ -92,6 +94,7 @@ export async function openRun(id: number, onGone: () => void): Promise<OpenRun> 
     if (isAskedAgain) await catchUp();
   };
   const readDocument = async () => {
+    metrics.readNames();
     document.value = await getJson<RunDocument>(`/runs/${id}`);
   };
   const onRows = ({ since, seq, columns }: Rows) => {
@@ -114,9 +117,9 @@ export async function openRun(id: number, onGone: () => void): Promise<OpenRun> 
 
   const runState = computed(() => document.value?.state ?? "");
   const shown = computed(() => withStates(table.value as Table, runState.value));
-  const metrics = withMetrics(id, shown);
+  const metrics = withMetrics(id, shown, firstDocument.objectives ?? []);
   return {
-    model: makeRun(document, metrics.table),
+    model: makeRun(document, metrics.table, metrics.names),
     close: () => {
       stop();
       metrics.stop();

@@ -5,10 +5,10 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { ActionButtons } from "../actions/menu";
 import { formatNumber } from "../data/columns";
-import { bestOf } from "../model/best";
+import { bestOf, frontOf } from "../model/best";
 import { announce } from "../shell/announce";
 import { Ago, Since } from "../shell/clock";
-import { formatDuration, timeOf } from "../shell/format";
+import { formatDuration, formatMany, timeOf } from "../shell/format";
 import { runs } from "../shell/runs";
 import { CountsBar, CountsWords, StateBadge, countsText } from "../shell/states";
 import type { RunModel } from "../types";
@@ -23,6 +23,20 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
   );
 }
 
+function FrontFact({ run }: { run: RunModel }) {
+  const table = run.table.value;
+  const { count, volume } = useMemo(() => frontOf(table, run.objectives), [table]);
+  if (count === 0) return <Fact name="Pareto front">none yet</Fact>;
+  return (
+    <Fact name="Pareto front">
+      {formatMany(count, "trial")}{" "}
+      {!Number.isNaN(volume) && (
+        <span class="muted small">hypervolume {formatNumber(volume)}</span>
+      )}
+    </Fact>
+  );
+}
+
 function Best({ run }: { run: RunModel }) {
   const [objective] = run.objectives;
   const table = run.table.value;
@@ -30,7 +44,8 @@ function Best({ run }: { run: RunModel }) {
     () => (run.objectives.length === 1 ? bestOf(table, objective, run.repeats) : null),
     [table],
   );
-  if (objective === undefined || run.objectives.length > 1) return null;
+  if (objective === undefined) return null;
+  if (run.objectives.length > 1) return <FrontFact run={run} />;
   const name = `best ${run.repeats > 1 ? "mean " : ""}${objective.metric}`;
   if (best === null) return <Fact name={name}>none yet</Fact>;
   const number = table.byName.get("number")?.data[best.row] ?? 0;

@@ -11,6 +11,7 @@ import type { RunModel, View } from "../types";
 import { href, isOfRun, query, visit } from "../url";
 import { views } from "../views";
 import { TrialPanel } from "../views/trial";
+import { rowTitle } from "../views/trial_columns";
 import { ChosenBar } from "./chosen";
 import { RunHeader } from "./header";
 
@@ -39,6 +40,9 @@ function useRun(id: number): Opened & { again: () => void } {
   return { ...opened, again: () => setTimes(times + 1) };
 }
 
+// A workflow has jobs.
+const titleOf = (run: RunModel, { id, title }: View) => (id === "trial" ? rowTitle(run) : title);
+
 interface TabsProps {
   run: RunModel;
   shown: readonly View[];
@@ -51,7 +55,7 @@ function Tabs({ run, shown, current }: TabsProps) {
     "Views",
     shown.map((view) => ({
       keys: `g ${view.key}`,
-      does: view.title.toLowerCase(),
+      does: titleOf(run, view).toLowerCase(),
       run: () => visit(address(view), isOfRun),
     })),
     [shown.map((view) => view.id).join()],
@@ -66,7 +70,7 @@ function Tabs({ run, shown, current }: TabsProps) {
           aria-current={view === current ? "page" : undefined}
           title={`g ${view.key}`}
         >
-          {view.title}
+          {titleOf(run, view)}
         </a>
       ))}
     </nav>
@@ -78,7 +82,7 @@ function Opened({ run, view: wanted }: { run: RunModel; view: string }) {
   const current = shown.find((view) => view.id === wanted) ?? (wanted === "" ? shown[0] : undefined);
   const name = run.document.value.name;
   useEffect(() => {
-    document.title = `${withoutTurns(name)}${current ? ` · ${current.title}` : ""} · smtune`;
+    document.title = `${withoutTurns(name)}${current ? ` · ${titleOf(run, current)}` : ""} · smtune`;
   }, [name, current]);
   return (
     <>

@@ -2,6 +2,7 @@
 // The list of runs.
 import { useEffect, useRef } from "preact/hooks";
 import { formatNumber } from "../data/columns";
+import { RUNS_MAX } from "../model/compared";
 import { Ago, Since } from "../shell/clock";
 import { formatCount, formatDuration, timeOf } from "../shell/format";
 import { useKeys } from "../shell/keys";
@@ -9,7 +10,7 @@ import { Problem } from "../shell/messages";
 import { runs, runsProblem } from "../shell/runs";
 import { CountsBar, CountsWords, StateBadge } from "../shell/states";
 import type { RunRow } from "../types";
-import { heldNumber, heldText, href, visit } from "../url";
+import { heldNumber, heldNumbers, heldText, href, visit } from "../url";
 import { arrange, columns, matches } from "./arrange";
 import type { Placed } from "./arrange";
 import { PART_ROWS, RunRows } from "./run_rows";
@@ -19,8 +20,24 @@ const state = heldText("state");
 const tag = heldText("tag");
 const order = heldText("sort", "-started");
 const current = heldNumber("at");
+const chosen = heldNumbers("runs"); // to be compared
+
+function toggle(id: number): void {
+  const now = chosen.peek();
+  chosen.value = now.includes(id) ? now.filter((one) => one !== id) : [...now, id];
+}
 
 function Best({ row }: { row: RunRow }) {
+  if (row.front)
+    return (
+      <>
+        <span class="strong">{formatCount(row.front.trials)}</span>{" "}
+        <span class="muted small">
+          on the front
+          {row.front.hypervolume !== null && `, hypervolume ${formatNumber(row.front.hypervolume)}`}
+        </span>
+      </>
+    );
   if (row.best === null) return null;
   const metric = row.objectives[0]?.metric ?? "";
   return (
@@ -49,6 +66,12 @@ function Row({ row, level, place }: Placed & { place: number }) {
             └
           </span>
         )}
+        <input
+          type="checkbox"
+          aria-label={`Compare ${row.name}`}
+          checked={chosen.value.includes(row.id)}
+          onChange={() => toggle(row.id)}
+        />
         <a href={href(`/runs/${row.id}`)}>{row.name}</a>
         {row.kind === "workflow" && <span class="faint small"> workflow</span>}
       </td>
@@ -107,12 +130,32 @@ function Head() {
   );
 }
 
-interface FiltersProps {
-  all: readonly RunRow[];
-  shown: number;
+function Chosen({ placed }: { placed: readonly Placed[] }) {
+  const count = chosen.value.length;
+  if (count === 0) return null;
+  const all = placed.slice(0, RUNS_MAX).map(({ row }) => row.id);
+  return (
+    <div class="btns">
+      <a class="btn" href={href("/compare", new Map([["runs", chosen.value.join()]]))}>
+        Compare {count}
+      </a>
+      <button class="btn btn-quiet" onClick={() => (chosen.value = all)}>
+        Choose {placed.length > RUNS_MAX ? `the first ${RUNS_MAX}` : "all"}
+      </button>
+      <button class="btn btn-quiet" onClick={() => (chosen.value = [])}>
+        Choose none
+      </button>
+    </div>
+  );
 }
 
-function Filters({ all, shown }: FiltersProps) {
+interface FiltersProps {
+  all: readonly RunRow[];
+  placed: readonly Placed[];
+}
+
+function Filters({ all, placed }: FiltersProps) {
+  const shown = placed.length;
   const states = [...new Set(all.map((row) => row.state))].sort();
   const tags = [...new Set(all.flatMap((row) => row.tags))].sort();
   const isFiltered = text.value !== "" || state.value !== "" || tag.value !== "";
@@ -159,6 +202,7 @@ function Filters({ all, shown }: FiltersProps) {
           Clear
         </button>
       )}
+      <Chosen placed={placed} />
     </div>
   );
 }
@@ -199,6 +243,11 @@ export function RunsPage() {
         : false,
     },
     {
+      keys: "x",
+      does: "choose the run for a comparison",
+      run: () => current.peek() > 0 && toggle(current.peek()),
+    },
+    {
       keys: "/",
       does: "filter",
       run: () => document.querySelector<HTMLInputElement>(".runs-filter")?.focus(),
@@ -216,7 +265,7 @@ export function RunsPage() {
     );
   return (
     <>
-      <Filters all={all} shown={placed.length} />
+      <Filters all={all} placed={placed} />
       <div class="table-frame" ref={frame}>
         <table
           class={placed.length > PART_ROWS ? "table runs runs-many" : "table runs"}

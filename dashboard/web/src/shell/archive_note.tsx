@@ -3,12 +3,13 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { getJson } from "../api";
-import { visit } from "../url";
+import { href, visit } from "../url";
 import { formatMany } from "./format";
 
 // dashboard/archive/archive.h
 interface About {
   run: number;
+  runs: number[]; // that the file was made of
   made_ms: number;
   left_out: { run: number; what: string; text: string }[];
 }
@@ -18,7 +19,9 @@ export function ArchiveNote() {
   useEffect(() => {
     void getJson<About>("/archive").then((found) => {
       about.value = found;
-      if (location.hash === "") visit(`/runs/${found.run}`);
+      if (location.hash !== "") return;
+      if (found.runs.length === 1) visit(`/runs/${found.run}`);
+      else location.hash = href("/compare", new Map([["runs", found.runs.join()]]));
     });
   }, []);
   if (about.value === null) return null;

@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { withOnly } from "../model/compared";
 import type { ViewProps } from "../types";
-import "../css/compare.css";
+import { href } from "../url";
 import { CompareGroups } from "./compare_groups";
 import { CompareTrials } from "./compare_trials";
 import { CurvesView } from "./curves";
@@ -13,6 +13,11 @@ export function CompareView({ run }: ViewProps) {
   const hasCurves = run.compared.value.length > 0 && run.objectives.length > 0;
   return (
     <div class="compare-page">
+      <p>
+        <a href={href("/compare", new Map([["runs", String(run.id)]]))}>
+          Compare this run with other runs
+        </a>
+      </p>
       <CompareTrials run={run} />
       {hasCurves && <CurvesView run={compared} />}
       <CompareGroups run={run} />

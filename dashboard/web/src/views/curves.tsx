@@ -3,11 +3,16 @@
 // trials were stopped or promoted.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { getJson } from "../api";
-import { Choose, useDragging, useHeldText, useLog } from "../charts/controls";
+import { useColors } from "../charts/colors";
+import { Check, Choose, useDragging, useHeldText, useLog } from "../charts/controls";
+import { bandsOf, groupChoices, groupOf, paintBand } from "../charts/curve_groups";
+import type { Band } from "../charts/curve_groups";
+import { acrossOf, useOver } from "../charts/curve_over";
+import type { Over } from "../charts/curve_over";
 import { curvePoints, flat, linesOf, strandsOf } from "../charts/curve_lines";
 import type { Line, Lines } from "../charts/curve_lines";
 import { Legend } from "../charts/legend";
-import { paintBeyond, paintLine } from "../charts/lines";
+import { lineOf, paintBeyond, paintLine } from "../charts/lines";
 import type { PanelSpec } from "../charts/panel";
 import { Panels } from "../charts/panels";
 import type { Ended, Rung } from "../charts/rung_counts";
@@ -15,7 +20,7 @@ import { paintEnded, paintRungs, promotedText, useRungs } from "../charts/rungs"
 import { counted, isBetterAsLog, numberOf, selectedText, wordOf } from "../charts/rows";
 import type { DataTable } from "../charts/save";
 import { extent, makeScale, scaleNote, valueText } from "../charts/scales";
-import { isDense, paintDense, strandLine, strandLines } from "../charts/strands";
+import { isDense, paintDense, partedStrands, strandLine, strandLines } from "../charts/strands";
 import { useTheme } from "../charts/theme";
 import { useCurves } from "../charts/use_curves";
 import type { Reading } from "../charts/use_curves";
@@ -56,6 +61,18 @@ function rungsText(rungs: readonly Rung[]): string {
   return ` Rungs: ${parts.join("; ")}.`;
 }
 
+function bandTable(bands: readonly Band[], unit: string, metric: string): DataTable {
+  const rows = bands.flatMap((band) => band.x.map((_, i) => ({ band, i })));
+  return {
+    columns: ["group", unit, `mean ${metric}`, "standard deviation", "trials"],
+    rows: rows.length,
+    cell: (row, column) => {
+      const { band, i } = rows[row];
+      return [band.name, band.x[i], band.mean[i], band.spread[i], band.count[i]][column];
+    },
+  };
+}
+
 function tableOf(
   table: Table,
   metric: string,
@@ -65,20 +82,20 @@ function tableOf(
 ): DataTable {
   const firsts: number[] = [];
   let rows = 0;
-  for (const { curve } of lines) {
+  for (const { x } of lines) {
     firsts.push(rows);
-    rows += curve.steps.length;
+    rows += x.length;
   }
   return {
     columns: ["trial", "state", unit, metric, ...(isSmooth ? [`${metric}, smoothed`] : [])],
     rows,
     cell: (row, column) => {
       const at = firsts.findLastIndex((first) => first <= row);
-      const { curve, shown, row: tableRow } = lines[at];
+      const { curve, x, shown, row: tableRow } = lines[at];
       const index = row - firsts[at];
       if (column === 0) return curve.trial;
       if (column === 1) return wordOf(table, "state", tableRow);
-      return [curve.steps[index], curve.values[index], shown[index]][column - 2];
+      return [x[index], curve.values[index], shown[index]][column - 2];
     },
   };
 }
@@ -116,17 +133,17 @@ function Progress({ reading }: { reading: Reading }) {
 
 // ---- the chart ----
 
-function useLines(run: RunModel, reading: Reading, share: number) {
+function useLines(run: RunModel, reading: Reading, share: number, over: Over) {
   const table = run.table.value;
   const { mask } = run.selection.value;
   const lines = useMemo(
-    () => linesOf(table, mask, reading.store, share),
-    [table, mask, reading.version, reading.store, share],
+    () => linesOf(table, mask, reading.store, share, acrossOf(table, over)),
+    [table, mask, reading.version, reading.store, share, over],
   );
   const logX = useLog("curves.x");
   const logY = useLog("curves.y");
   const all = useMemo(() => [...lines.inside, ...lines.outside], [lines]);
-  const steps = useMemo(() => flat(all, ({ curve }) => curve.steps), [all]);
+  const steps = useMemo(() => flat(all, ({ x }) => x), [all]);
   const values = useMemo(() => flat(all, ({ shown }) => shown), [all]);
   const isLogY = logY.isLog(useMemo(() => isBetterAsLog(values.filter(Number.isFinite)), [values]));
   const isLogX = logX.isLog(false);
@@ -136,11 +153,11 @@ function useLines(run: RunModel, reading: Reading, share: number) {
       const { min, max } = extent(data, data.length, kind);
       return makeScale(kind, min, max, isWhole);
     };
-    return { x: scaleOf(steps, isLogX, true), y: scaleOf(values, isLogY) };
-  }, [steps, values, isLogX, isLogY]);
+    return { x: scaleOf(steps, isLogX, over !== "time"), y: scaleOf(values, isLogY) };
+  }, [steps, values, isLogX, isLogY, over]);
   const controls = (
     <>
-      {logX.control("Log steps", isLogX)}
+      {logX.control(over === "time" ? "Log time" : "Log steps", isLogX)}
       {logY.control("Log values", isLogY)}
     </>
   );
@@ -161,9 +178,19 @@ function CurvesChart(props: {
   const share = Math.min(0.99, Math.max(0, Number(smooth.value) || 0));
   const reading = useCurves(run, metric);
   const { rungs, ended } = useRungs(run);
-  // With a schedule, curves and rungs are over its resource.
-  const unit = run.document.value.schedule?.resource ?? "step";
-  const { table, mask, lines, scales, controls } = useLines(run, reading, share);
+  // With a schedule, curves and rungs are over its resource, if nobody chose.
+  const { over, unit, control: overControl } = useOver(run);
+  const { table, mask, lines, scales, controls } = useLines(run, reading, share, over);
+  const colors = useColors(run, "curves.colour", "one");
+  const by = useHeldText("curves.by");
+  const isGrey = useHeldText("curves.grey");
+  const bands = useMemo(
+    () => by.value === ""
+      ? [] : bandsOf(lines.inside, groupOf(run, table, by.value), over !== "time"),
+    [lines, table, by.value, over],
+  );
+  const shownBands = bands.slice(0, theme.series.length);
+  const isBehind = bands.length > 0 || isGrey.value !== "";
   const dragging = useDragging(run, "curves", "zoom");
   const zoom = useMemo(
     () => dragging.use({ scale: scales.x, column: "" }, { scale: scales.y, column: "" }),
@@ -173,16 +200,28 @@ function CurvesChart(props: {
   const outside = useMemo(() => strandsOf(lines.outside, zoom.x, zoom.y), [lines, zoom]);
   const looks = {
     outside: { color: theme.ghost, width: 1, alpha: 0.35 },
-    inside: { color: theme.accent, width: 1.25, alpha: alphaOf(inside.count) },
+    inside: {
+      color: isBehind ? theme.ghost : theme.accent,
+      width: 1.25,
+      alpha: alphaOf(inside.count),
+    },
   };
+  const isOneColor = colors.name === "" || isBehind;
+  const colorOf = (row: number) =>
+    isOneColor ? looks.inside.color : colors.colors.palette[colors.colors.of(row)];
   // What is known of a rung is the metric that decides there.
-  const isDeciding = metric === run.objectives[0]?.metric;
+  const isDeciding = metric === run.objectives[0]?.metric && over === "resource";
+  const shownRungs = over === "resource" ? rungs : [];
   const panels = useMemo((): PanelSpec[] => {
     const isShown = ({ number }: Ended) => mask[rowOf(table, number)] === 1;
     const lineOfRow = new Map(lines.inside.map(({ row }, line) => [row, line]));
     const layers = [
       { strands: outside, look: looks.outside },
-      { strands: inside, look: looks.inside },
+      ...(isOneColor
+        ? [{ strands: inside, look: looks.inside }]
+        : partedStrands(inside, (line) => colorOf(lines.inside[line].row)).map(
+            ({ strands, color }) => ({ strands, look: { ...looks.inside, color } }),
+          )),
     ];
     const dense = layers.filter(({ strands }) => isDense(strands));
     const sparse = layers.filter(({ strands }) => !isDense(strands));
@@ -199,11 +238,16 @@ function CurvesChart(props: {
         id: "curves",
         x: { scale: zoom.x, label: unit + scaleNote(zoom.x) },
         y: { scale: zoom.y, label: metric + scaleNote(zoom.y) },
-        lines: sparse.flatMap(({ strands, look }) => strandLines(strands, look)),
+        lines: [
+          ...sparse.flatMap(({ strands, look }) => strandLines(strands, look)),
+          ...shownBands.map((band, i) =>
+            lineOf(zoom, band.x, band.mean, { color: theme.series[i], width: 2.5 })),
+        ],
         paint: (painter, area) => {
           for (const { strands, look } of dense) paintDense(painter, area, strands, look);
-          paintRungs(painter, area, rungs, zoom.x, theme);
-          paintBeyond(painter, area, inside.beyond, () => true, () => theme.accent);
+          shownBands.forEach((band, i) => paintBand(painter, area, band, zoom, theme.series[i]));
+          paintRungs(painter, area, shownRungs, zoom.x, theme);
+          paintBeyond(painter, area, inside.beyond, () => true, () => looks.inside.color);
         },
         paintMarked: (painter, area, marked) => {
           if (isDeciding) paintEnded(painter, area, ended.filter(isShown), zoom, theme);
@@ -223,18 +267,25 @@ function CurvesChart(props: {
         onReset: zoom.onReset,
       },
     ];
-  }, [inside, outside, theme, rungs, ended]);
+  }, [inside, outside, theme, rungs, ended, colors.colors, bands, isBehind]);
   const trialsWithout = reading.readTrials - lines.inside.length;
   return (
     <Panels
       run={run}
       title="Learning curves"
       file={`${run.document.value.name}-curves-${metric}`}
-      summary={`${summaryOf(run, metric, lines)}${rungsText(rungs)}`}
-      notes={notesOf(reading, inside.missing, trialsWithout)}
+      summary={`${summaryOf(run, metric, lines)}${rungsText(shownRungs)}`}
+      notes={[
+        ...notesOf(reading, inside.missing, trialsWithout),
+        ...(bands.length > shownBands.length
+          ? [`${counted(bands.length - shownBands.length, "smaller group")} not drawn (see the table)`]
+          : []),
+      ]}
       panels={panels}
       height={HEIGHT_PX}
-      table={() => tableOf(table, metric, lines.inside, unit, share > 0)}
+      table={() => bands.length > 0
+        ? bandTable(bands, unit, metric)
+        : tableOf(table, metric, lines.inside, unit, share > 0)}
       controls={
         <>
           <Choose
@@ -249,31 +300,54 @@ function CurvesChart(props: {
             choices={smoothings}
             onChoose={(id) => (smooth.value = id)}
           />
+          {overControl}
           {controls}
+          <Choose
+            label="Mean of"
+            value={by.value}
+            choices={groupChoices(run)}
+            onChoose={(id) => (by.value = id)}
+          />
+          {bands.length === 0 && colors.control}
+          <Check
+            label="Others in grey"
+            isOn={isGrey.value !== ""}
+            onChange={(isOn) => (isGrey.value = isOn ? "1" : "")}
+          />
           {dragging.control}
           <Progress reading={reading} />
         </>
       }
       below={
-        <Legend
-          items={[
-            { sign: "line", color: theme.accent, text: "trial" },
-            ...(run.focused.value > 0
-              ? [{ sign: "line" as const, color: theme.best, text: "open trial" }]
-              : []),
-            ...(outside.count > 0
-              ? [{ sign: "line" as const, color: theme.ghost, text: "filtered out" }]
-              : []),
-            ...(rungs.length > 0
-              ? [
-                  { sign: "dash" as const, color: theme.stopped, text: "rung of the schedule" },
-                  ...(isDeciding
-                    ? [{ sign: "dot" as const, color: theme.stopped, text: "not promoted" }]
-                    : []),
-                ]
-              : []),
-          ]}
-        />
+        <>
+          {!isOneColor && colors.legend}
+          <Legend
+            items={[
+              ...(isOneColor
+                ? [{ sign: "line" as const, color: looks.inside.color, text: "trial" }]
+                : []),
+              ...shownBands.map(({ name, trials }, i) => ({
+                sign: "line" as const,
+                color: theme.series[i],
+                text: `${name}: mean of ${counted(trials, "trial")}, standard deviation`,
+              })),
+              ...(run.focused.value > 0
+                ? [{ sign: "line" as const, color: theme.best, text: "open trial" }]
+                : []),
+              ...(outside.count > 0
+                ? [{ sign: "line" as const, color: theme.ghost, text: "filtered out" }]
+                : []),
+              ...(shownRungs.length > 0
+                ? [
+                    { sign: "dash" as const, color: theme.stopped, text: "rung of the schedule" },
+                    ...(isDeciding
+                      ? [{ sign: "dot" as const, color: theme.stopped, text: "not promoted" }]
+                      : []),
+                  ]
+                : []),
+            ]}
+          />
+        </>
       }
     />
   );

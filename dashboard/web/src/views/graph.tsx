@@ -41,6 +41,26 @@ function fit(graph: Graph, width: number): Camera {
   };
 }
 
+const LEGIBLE_SCALE = 1; // its smallest texts have 11 pixels then
+
+// As it is at rest: all of it, where that can be read; else around a step that needs
+// a look, or the first one. The rest is moved into sight.
+function rest(graph: Graph, width: number, wanted: string): Camera {
+  const all = fit(graph, width);
+  if (all.scale >= LEGIBLE_SCALE) return all;
+  const placed = graph.nodes.filter(isPlaced);
+  const node = placed.find(({ name }) => name === wanted) ??
+    placed.find(({ state }) => state === "failed" || state === "active") ?? placed[0];
+  const along = (middle: number, length: number, room: number) =>
+    length + 2 * PAD_PX <= room ? (room - length) / 2
+      : Math.min(PAD_PX, Math.max(room - PAD_PX - length, room / 2 - middle));
+  return {
+    scale: LEGIBLE_SCALE,
+    x: along((node?.x ?? 0) + (node?.width ?? 0) / 2, graph.width, width),
+    y: along((node?.y ?? 0) + (node?.height ?? 0) / 2, graph.height, HEIGHT_PX),
+  };
+}
+
 function hold({ scale, x, y }: Camera): void {
   heldCamera.value = [Number(scale.toFixed(4)), Math.round(x), Math.round(y)];
 }
@@ -197,7 +217,7 @@ export function GraphView({ run }: ViewProps) {
   const held = heldCamera.value;
   const camera = useMemo(
     () => held.length === 3 ? { scale: held[0], x: held[1], y: held[2] }
-      : graph && width > 0 ? fit(graph, width) : { scale: 1, x: 0, y: 0 },
+      : graph && width > 0 ? rest(graph, width, open.value) : { scale: 1, x: 0, y: 0 },
     [held, graph, width],
   );
   const wanted = search.value.toLowerCase();
@@ -251,7 +271,8 @@ export function GraphView({ run }: ViewProps) {
           <span class="row nowrap" role="group" aria-label="Zoom">
             <ToolButton text="−" what="Zoom out" act={() => zoom(1 / BUTTON_ZOOM)} />
             <ToolButton text="+" what="Zoom in" act={() => zoom(BUTTON_ZOOM)} />
-            <ToolButton text="All" what="Show all" act={() => (heldCamera.value = [])} />
+            <ToolButton text="1:1" what="Legible size" act={() => (heldCamera.value = [])} />
+            <ToolButton text="All" what="Show all" act={() => graph && hold(fit(graph, width))} />
           </span>
         </>
       }

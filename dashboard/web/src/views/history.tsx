@@ -46,7 +46,7 @@ interface Best {
 }
 
 // With repeats, a setting has a mean when all of its trials have a value.
-function bestSoFar(
+export function bestSoFar(
   table: Table,
   objective: Objective,
   { order, mask, repeats }: { order: Uint32Array; mask: Uint8Array; repeats: number },
@@ -77,7 +77,7 @@ function bestSoFar(
 }
 
 // Rows in the order of the x axis; without those that have no place on it.
-function orderedRows(table: Table, name: string): Uint32Array {
+export function orderedRows(table: Table, name: string): Uint32Array {
   const of = valuesOf(table.byName.get(name));
   const rows = new Uint32Array(table.rows);
   const known = new Uint8Array(table.rows);

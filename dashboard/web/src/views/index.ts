@@ -4,7 +4,6 @@
 import { isArchive } from "../api";
 import { ofPart } from "../shell/part";
 import type { RunModel, View, ViewProps } from "../types";
-import { CompareView } from "./compare";
 import { ContourView } from "./contour";
 import { CurvesView } from "./curves";
 import { EdfView } from "./edf";
@@ -41,6 +40,13 @@ export const views: readonly View[] = [
     component: TableView,
   },
   {
+    id: "front",
+    title: "Pareto front",
+    key: "f",
+    applies: hasObjectives,
+    component: FrontView,
+  },
+  {
     id: "history",
     title: "History",
     key: "h",
@@ -67,13 +73,6 @@ export const views: readonly View[] = [
     key: "i",
     applies: hasObjective,
     component: ImportanceView,
-  },
-  {
-    id: "front",
-    title: "Pareto front",
-    key: "f",
-    applies: hasObjectives,
-    component: FrontView,
   },
   {
     id: "scatter",
@@ -132,11 +131,18 @@ export const views: readonly View[] = [
     component: ResourcesView,
   },
   {
+    id: "origin",
+    title: "Origin",
+    key: "n",
+    applies: () => true,
+    component: ofPart<ViewProps>("compare", "OriginView"),
+  },
+  {
     id: "compare",
     title: "Compare",
     key: "m",
     applies: () => true,
-    component: CompareView,
+    component: ofPart<ViewProps>("compare", "CompareView"),
   },
   {
     id: "trial",

@@ -2,11 +2,15 @@
 // A run at a glance.
 import { useComputed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
+import { Choose, useHeldText } from "../charts/controls";
+import { numberOf } from "../charts/rows";
 import { cellText } from "../data/columns";
 import { bestRow } from "../model/best";
 import { Sign } from "../shell/states";
 import type { Column, RunModel, Table, ViewProps } from "../types";
 import { CurvesView } from "./curves";
+import { FrontView } from "./front";
 import { GraphView } from "./graph";
 import { HistoryView } from "./history";
 import { ModelImportance } from "./importance";
@@ -26,23 +30,42 @@ function Card({ title, children }: { title: string; children: ComponentChildren 
   );
 }
 
+// Of several objectives that of one of them, which the reader may choose.
 function BestSetting({ run }: { run: RunModel }) {
-  const [objective] = run.objectives;
-  const row = useComputed(() => (objective ? bestRow(run.table.value, objective, run.repeats) : -1)).value;
+  const chosen = useHeldText("best.of");
+  const objective = run.objectives.find(({ metric }) => metric === chosen.value) ?? run.objectives[0];
   const table = run.table.value;
+  const row = useMemo(
+    () => (objective ? bestRow(table, objective, run.repeats) : -1),
+    [table, objective],
+  );
   if (row < 0) return <p class="muted">No trial has succeeded yet.</p>;
   return (
-    <dl class="pairs">
-      {run.params.map(({ name }) => {
-        const column = table.byName.get(`param:${name}`);
-        return (
-          <>
-            <dt>{name}</dt>
-            <dd class="mono">{(column && cellText(column, row)) || "–"}</dd>
-          </>
-        );
-      })}
-    </dl>
+    <>
+      {run.objectives.length > 1 && (
+        <p class="chart-controls best-of">
+          <Choose
+            label="Best"
+            value={objective.metric}
+            choices={run.objectives.map(({ metric }) => ({ id: metric, text: metric }))}
+            onChoose={(metric) => (chosen.value = metric)}
+          />
+          {cellText(table.byName.get(`value:${objective.metric}`) as Column, row)}, trial{" "}
+          {numberOf(table, row)}
+        </p>
+      )}
+      <dl class="pairs">
+        {run.params.map(({ name }) => {
+          const column = table.byName.get(`param:${name}`);
+          return (
+            <>
+              <dt>{name}</dt>
+              <dd class="mono">{(column && cellText(column, row)) || "–"}</dd>
+            </>
+          );
+        })}
+      </dl>
+    </>
   );
 }
 
@@ -118,7 +141,7 @@ function ExperimentOverview({ run }: ViewProps) {
   return (
     <div class="grid">
       <div class="span-8">
-        <HistoryView run={run} />
+        {run.objectives.length > 1 ? <FrontView run={run} /> : <HistoryView run={run} />}
       </div>
       <div class="span-4 stack">
         <Card title="Best setting">

@@ -3,6 +3,8 @@
 // came out. Brushes on the axes are the run's filters.
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useId, useMemo, useRef } from "preact/hooks";
+import { columnChoices } from "../charts/colors";
+import { Choose } from "../charts/controls";
 import { ChartFrame, useWidth } from "../charts/frame";
 import type { ChartPoints } from "../charts/frame";
 import { AxisBrush, AxisHead, yOf } from "../charts/parallel/axis_view";
@@ -17,12 +19,14 @@ import type { Sent } from "../charts/parallel/news";
 import { openLines } from "../charts/parallel/session";
 import type { Lines } from "../charts/parallel/session";
 import { paintParallel } from "../charts/parallel/vector";
-import { counted } from "../charts/rows";
+import { counted, trialText } from "../charts/rows";
 import { valueText } from "../charts/scales";
 import { shadeTable } from "../charts/shades";
 import { Shades } from "../charts/shades_legend";
 import { bytesOf, useTheme } from "../charts/theme";
 import "../charts/parallel/parallel.css";
+import { IN_RUN } from "../data/columns";
+import { isMetric } from "../model/metric_columns";
 import { withFilter } from "../model/selection";
 import { formatCount } from "../shell/format";
 import type { RunModel, Table, ViewProps } from "../types";
@@ -219,7 +223,7 @@ function usePoints(run: RunModel, placed: readonly Placed[], scrolled: () => num
         const value = table.byName.get(`value:${metric}`)?.data[rows()[index]] ?? NaN;
         return `${metric} ${valueText(value)}`;
       });
-      return [`trial ${number(index)}`, ...objectives].join("\n");
+      return [trialText(table, rows()[index]), ...objectives].join("\n");
     },
     place: (index) => {
       const last = placed.at(-1);
@@ -355,7 +359,10 @@ function Controls({ run, axes }: { run: RunModel; axes: readonly Axis[] }) {
   const order = orderOf(heldAxes.value, axes);
   const hidden = axes.filter(({ name }) => !order.some((shown) => shown.name === name));
   const objective = objectiveOf(run, heldBy.value);
-  const show = (name: string) =>
+  const isAdding = useSignal(false); // which metrics there are is asked for then
+  const others = !isAdding.value ? [] : columnChoices(run)
+    .filter(({ id }) => isMetric(id) && !axes.some(({ name }) => name === id));
+  const show = (name: string) => name !== "" &&
     (heldAxes.value = name === "*" ? "" : orderText([...order, { name, isFlipped: false }], axes));
   return (
     <>
@@ -370,6 +377,14 @@ function Controls({ run, axes }: { run: RunModel; axes: readonly Axis[] }) {
       )}
       {objective && (
         <Shades levels={16} from="worst" to={`best ${objective.metric}`} />
+      )}
+      {isAdding.value ? (
+        <Choose label="Add" value="" onChoose={show}
+          choices={[{ id: "", text: "a metric" }, ...others]} />
+      ) : !run.table.value.byName.has(IN_RUN) && (
+        <button type="button" class="btn btn-small" onClick={() => (isAdding.value = true)}>
+          Add a metric
+        </button>
       )}
       {hidden.length > 0 && (
         <label>

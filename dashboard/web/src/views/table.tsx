@@ -5,6 +5,7 @@ import { useComputed } from "@preact/signals";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { toggleCompared } from "../model/compared";
 import { bestRows } from "../model/best";
+import { IN_RUN } from "../data/columns";
 import { sortOf, sortText, sortedRows, withSort } from "../data/sort";
 import type { SortKey } from "../data/sort";
 import { formatMany } from "../shell/format";
@@ -66,16 +67,18 @@ function gridColumns(
 // The number, with the box that chooses it for comparison, and a mark.
 function NumberCell({
   text,
+  canCompare,
   isBest,
   isFront,
 }: {
   text: string;
+  canCompare: boolean;
   isBest: boolean;
   isFront: boolean;
 }) {
   return (
     <>
-      <span class="compare-box" data-select aria-hidden="true" />
+      {canCompare && <span class="compare-box" data-select aria-hidden="true" />}
       {isBest && (
         <span class="best-mark" title={isFront ? "on the Pareto front" : "best"}>
           <span aria-hidden="true">{isFront ? "◆" : "★"}</span>
@@ -123,7 +126,14 @@ export function TableView({ run }: ViewProps) {
     const row = rows[place];
     const text = textOf(column, row);
     if (column.name === "number")
-      return <NumberCell text={text} isBest={best.has(row)} isFront={isFront} />;
+      return (
+        <NumberCell
+          text={text}
+          canCompare={!table.byName.has(IN_RUN)}
+          isBest={best.has(row)}
+          isFront={isFront}
+        />
+      );
     if (column.name !== "state") return <span class="text">{text}</span>;
     return (
       <>

@@ -2,12 +2,11 @@
 // What stands above the table: how much of it is shown, which columns, and ways
 // to take what is shown elsewhere.
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { getJson } from "../api";
+import { useState } from "preact/hooks";
 import { csvOf, fileName, jsonOf, saveText } from "../charts/save";
 import type { DataTable } from "../charts/save";
 import { listText } from "../data/lists";
-import { METRIC } from "../model/metric_columns";
+import { metricColumns } from "../model/metric_columns";
 import { formatCount, formatMany } from "../shell/format";
 import type { Column, Held, RunModel, Table } from "../types";
 import { href, isOfRun, query } from "../url";
@@ -52,25 +51,16 @@ export function markdownOf({ run, table, rows, columns }: Shown): string {
 // ---- the choice of columns ----
 
 function ColumnChoice({ run, table, held }: { run: RunModel; table: Table; held: Held<string> }) {
-  const [metrics, setMetrics] = useState<readonly string[]>([]);
-  useEffect(() => {
-    const stop = new AbortController();
-    const known = new Set(table.columns.map(({ name }) => name));
-    getJson<string[]>(`/runs/${run.id}/metric_names`, stop.signal).then(
-      (names) =>
-        setMetrics(
-          names
-            .filter((name) => !known.has(`value:${name}`) && !known.has(`outcome:${name}`))
-            .map((name) => `${METRIC}${name}`),
-        ),
-      () => undefined, // they can be chosen the next time
-    );
-    return () => stop.abort();
-  }, [run]);
-  const all = [...new Set([...orderedNames(table), ...metrics])];
+  const known = new Set(table.columns.map(({ name }) => name));
+  const metrics = metricColumns(run.metrics.value, run.objectives);
+  const isUsual = (name: string) => {
+    const title = name.replace(/^metric:/, "");
+    return title !== name && !known.has(`value:${title}`) && !known.has(`outcome:${title}`);
+  };
+  const all = [...new Set([...orderedNames(table), ...metrics.filter(isUsual)])];
   const usual = defaultNames(table);
   const shown = held.value === "" ? usual : namesOf(held.value, table);
-  const others = all.filter((name) => !shown.includes(name));
+  const others = [...new Set([...all, ...metrics])].filter((name) => !shown.includes(name));
   const set = (names: readonly string[]) => {
     held.value = names.join() === usual.join() ? "" : listText(names);
   };

@@ -10,7 +10,7 @@ import { ChartFrame, useWidth } from "../charts/frame";
 import type { ChartPoints, DataTable } from "../charts/frame";
 import { useGraph } from "../charts/graph/document";
 import { Legend } from "../charts/legend";
-import { counted } from "../charts/rows";
+import { counted, wordOf } from "../charts/rows";
 import { useRungs } from "../charts/rungs";
 import { valueText } from "../charts/scales";
 import type { Painter } from "../charts/svg";
@@ -40,9 +40,10 @@ const BUTTON_PAN = 0.25;
 const SPAN_MIN_MS = 20;
 const LANES_MIN = 4;
 
-const laneKinds = [
+const laneKinds = (what: string) => [
   { id: "slot", text: "slots" },
-  { id: "trial", text: "trials" },
+  ...(what === "job" ? [{ id: "step", text: "steps" }] : []),
+  { id: "trial", text: `${what}s` },
   { id: "node", text: "nodes" },
 ];
 const dragKinds = [
@@ -357,7 +358,11 @@ export function TimelineView({ run }: ViewProps) {
   // The clock is followed as long as something is not over.
   const now = hasOpen ? clock.value : 0;
   const lanes = useMemo(
-    () => bars && makeLanes(bars, kind.value as LaneKind, now || Date.now()), [bars, kind.value],
+    () => {
+      const stepOf = (number: number) => wordOf(table, "step", rowOf(table, number));
+      return bars && makeLanes(bars, kind.value as LaneKind, now || Date.now(), stepOf);
+    },
+    [bars, kind.value],
   );
   const span = useMemo(() => bars && spanOf(bars, now || Date.now()), [bars, now]);
   const window = windowOf(heldWindow.value, span ?? [0, 1], lanes?.count ?? 1);
@@ -406,7 +411,7 @@ export function TimelineView({ run }: ViewProps) {
       notes={notes}
       controls={
         <>
-          <Choose label="Lanes" value={kind.value} choices={laneKinds} onChoose={(id) => {
+          <Choose label="Lanes" value={kind.value} choices={laneKinds(what)} onChoose={(id) => {
             kind.value = id;
             heldWindow.value = [];
           }} />

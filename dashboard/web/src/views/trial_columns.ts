@@ -2,14 +2,14 @@
 // What the columns of a run's table are called, which are shown where nobody
 // chose, and what their cells say.
 import type { Cell } from "../charts/save";
-import { cellText } from "../data/columns";
+import { cellText, IN_RUN } from "../data/columns";
 import { formatTime } from "../data/format";
 import { listOf } from "../data/lists";
-import { METRIC } from "../model/metric_columns";
+import { columnTitle } from "../charts/rows";
+import { isMetric } from "../model/metric_columns";
 import { formatDuration } from "../shell/format";
 import type { Column, RunModel, Table } from "../types";
 
-const PREFIXES = ["value:", "param:", "outcome:", "metric:"];
 const QUIET = new Set([
   "job",
   "created",
@@ -86,25 +86,21 @@ export const rowWord = (run: RunModel) => (isWorkflow(run) ? "job" : "trial");
 // The same where a sentence begins.
 export const rowTitle = (run: RunModel) => (isWorkflow(run) ? "Job" : "Trial");
 
-const bare = (name: string) => {
-  const prefix = PREFIXES.find((one) => name.startsWith(one));
-  return prefix === undefined ? name : name.slice(prefix.length);
-};
-
 // What is over a column: its name without "param:" and so on, where that is clear.
 export function labelOf(run: RunModel, table: Table, name: string): string {
-  if (name === "number") return rowWord(run);
+  if (name === "number") return table.byName.has(IN_RUN) ? "row" : rowWord(run);
   if (name === "resource") return run.document.peek().schedule?.resource ?? name;
-  const label = bare(name);
-  const isClear = table.columns.filter((column) => bare(column.name) === label).length < 2;
+  const label = columnTitle(name);
+  const isClear = table.columns.filter((column) => columnTitle(column.name) === label).length < 2;
   return isClear ? label : name.replace(":", " ");
 }
 
 export function titleOf(name: string): string {
-  if (name.startsWith("value:")) return `${bare(name)}, value of the objective`;
-  if (name.startsWith("outcome:")) return `${bare(name)}, metric with a constraint`;
-  if (name.startsWith(METRIC)) return `${bare(name)}, last value of the metric`;
-  return name.startsWith("param:") ? `${bare(name)}, parameter` : (about[name] ?? name);
+  if (name.startsWith("value:")) return `${columnTitle(name)}, value of the objective`;
+  if (name.startsWith("outcome:")) return `${columnTitle(name)}, metric with a constraint`;
+  if (isMetric(name))
+    return `${columnTitle(name)}, ${name.startsWith("metric:") ? "last value of the" : "of the values of a"} metric`;
+  return name.startsWith("param:") ? `${columnTitle(name)}, parameter` : (about[name] ?? name);
 }
 
 function hasAny(column: Column, rows: number): boolean {
@@ -117,7 +113,7 @@ const rankOf = (name: string) => {
   if (name.startsWith("value:")) return 3;
   if (name.startsWith("outcome:")) return 4;
   if (name.startsWith("param:")) return 5;
-  if (name.startsWith(METRIC)) return 6 + LAST.length;
+  if (isMetric(name)) return 6 + LAST.length;
   const place = LAST.indexOf(name);
   return place < 0 ? 2 : 6 + place;
 };
@@ -131,7 +127,7 @@ export const orderedNames = (table: Table): string[] =>
 
 export const defaultNames = (table: Table): string[] =>
   orderedNames(table).filter((name) => {
-    if (QUIET.has(name) || name.startsWith(METRIC)) return false;
+    if (QUIET.has(name) || isMetric(name)) return false;
     return !SELDOM.has(name) || hasAny(table.byName.get(name) as Column, table.rows);
   });
 

@@ -466,6 +466,7 @@ static void test_fsck_fold__its_code_changes(void **state)
     static const struct line changes[] = {
         {0, 0, "revision_changed", "{\"revision\":\"1f3a\"}"},
         {0, 0, "revision_changed", "{\"revision\":\"77e0-dirty\"}"},
+        {0, 0, "origin", "{\"host\":\"n1\"}"},
     };
     struct said said = {0};
     struct fsck_fold *fold = fsck_fold_create(1, on_wrong, &said);

@@ -3,7 +3,9 @@
 // place is from 0 (below) to 1 (above); where some rows have no value, the
 // lowest part is a band for those.
 import { cellText } from "../../data/columns";
+import { isMetric } from "../../model/metric_columns";
 import type { Column, Filter, RunModel, SpaceParam, Table } from "../../types";
+import { columnTitle } from "../rows";
 import { extent, makeCategories, makeScale, tickText, valueText } from "../scales";
 import type { Scale, ScaleKind } from "../scales";
 
@@ -73,17 +75,22 @@ function makeAxis(column: Column, rows: number, label: string, param?: SpacePara
     ...(isWords ? wordBands(column, rows, param) : numberSpan(column, rows, param)),
   };
   const scale = scaleOf(made, made.bandLabels, isWhole);
-  const isObjective = param === undefined;
+  const isObjective = column.name.startsWith("value:");
   return { ...made, name: column.name, label, isObjective, isWords, isWhole, scale };
 }
 
-// One for each parameter and each objective, in this order.
+// One for the run, where there are several, then for each parameter, each
+// objective and what the table has of metrics.
 export function makeAxes(run: RunModel, table: Table): Axis[] {
   const ofParams = run.params.map((param) => [`param:${param.name}`, param.name, param] as const);
   const ofValues = run.objectives.map(
     ({ metric }) => [`value:${metric}`, metric, undefined] as const,
   );
-  return [...ofParams, ...ofValues].flatMap(([name, label, param]) => {
+  const ofRun = ["run", "run", undefined] as const;
+  const ofMetrics = table.columns
+    .filter(({ name }) => isMetric(name))
+    .map(({ name }) => [name, columnTitle(name), undefined] as const);
+  return [ofRun, ...ofParams, ...ofValues, ...ofMetrics].flatMap(([name, label, param]) => {
     const column = table.byName.get(name);
     return column === undefined ? [] : [makeAxis(column, table.rows, label, param)];
   });

@@ -83,7 +83,7 @@ export function spanOf(bars: Bars, nowMs: number): [number, number] {
 
 // ---- lanes ----
 
-export type LaneKind = "slot" | "trial" | "node";
+export type LaneKind = "slot" | "trial" | "node" | "step";
 
 export interface Lanes {
   readonly count: number;
@@ -125,26 +125,42 @@ function trialLanes(bars: Bars): Lanes {
   };
 }
 
-function nodeLanes(bars: Bars, nowMs: number): Lanes {
+// As many lanes for each group as it takes; the groups in the order of their first
+// start, or of their names.
+function groupLanes(
+  bars: Bars,
+  nowMs: number,
+  groupOf: (bar: number) => string,
+  isByName: boolean,
+): Lanes {
   const groups = new Map<string, number[]>();
   for (const bar of byStart(bars, nowMs)) {
-    const node = bars.node(bar);
-    const group = groups.get(node);
-    if (group === undefined) groups.set(node, [bar]);
+    const name = groupOf(bar);
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [bar]);
     else group.push(bar);
   }
   const of = new Uint32Array(bars.count);
   const labels: string[] = [];
-  for (const [node, group] of [...groups].sort(([a], [b]) => a.localeCompare(b))) {
+  const sorted = isByName ? [...groups].sort(([a], [b]) => a.localeCompare(b)) : [...groups];
+  for (const [name, group] of sorted) {
     const count = pack(bars, group, nowMs, labels.length, of);
-    labels.push(node || "here", ...Array.from({ length: count - 1 }, () => ""));
+    labels.push(name, ...Array.from({ length: count - 1 }, () => ""));
   }
   return { count: labels.length, of, label: (lane) => labels[lane] ?? "" };
 }
 
-export function makeLanes(bars: Bars, kind: LaneKind, nowMs: number): Lanes {
+// stepOf: of a job, by its number.
+export function makeLanes(
+  bars: Bars,
+  kind: LaneKind,
+  nowMs: number,
+  stepOf: (number: number) => string = () => "",
+): Lanes {
   if (kind === "trial") return trialLanes(bars);
-  return kind === "node" ? nodeLanes(bars, nowMs) : slotLanes(bars, nowMs);
+  if (kind === "node") return groupLanes(bars, nowMs, (bar) => bars.node(bar) || "here", true);
+  if (kind === "step") return groupLanes(bars, nowMs, (bar) => stepOf(bars.number[bar]), false);
+  return slotLanes(bars, nowMs);
 }
 
 // ---- how many at once ----
