@@ -53,6 +53,7 @@
     CMD(report)                                                                \
     GROUP("For other programs")                                                \
     CMD(suggest)                                                               \
+    CMD(serve_search)                                                          \
     GROUP("About smtune")                                                      \
     CMD(completion)                                                            \
     CMD(doctor)                                                                \

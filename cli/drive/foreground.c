@@ -117,10 +117,23 @@ static void note_revision(const struct cli *cli, struct run *run)
     free(now);
 }
 
+int foreground_check_starts(const struct run *run, struct err *err)
+{
+    if (!run->experiment->is_asked)
+        return 0;
+    return err_set(
+        err, ERR_USAGE,
+        "run '%s' has no trials to start, because other programs run "
+        "them (continue it: smtune suggest --stdio --record %s)",
+        run->name, run->name);
+}
+
 int foreground_drive(const struct cli *cli, struct run *run,
                      const struct foreground_listener *listener,
                      struct engine_result *result, struct err *err)
 {
+    if (foreground_check_starts(run, err) != 0)
+        return -1;
     if (run->workflow != NULL)
         child_runs_tell(run->store, run->id,
                         json_pack("{s:s}", "op", "resume"));
