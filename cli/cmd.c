@@ -41,6 +41,7 @@
     CMD(replay)                                                                \
     CMD(whatif)                                                                \
     CMD(export)                                                                \
+    CMD(import)                                                                \
     CMD(note)                                                                  \
     CMD(tag)                                                                   \
     CMD(prune)                                                                 \
