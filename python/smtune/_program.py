@@ -100,6 +100,12 @@ def file_text(file: Mapping[str, Any]) -> str:
                       ensure_ascii=False, allow_nan=False) + "\n"
 
 
+def plain_setting(params: Mapping[str, Any]) -> Any:
+    """The parameters of a trial with values as JSON has them."""
+    import json
+    return json.loads(json.dumps(dict(params), default=_plain))
+
+
 def _plain(value: Any) -> Any:
     """Paths, and the numbers and lists of NumPy."""
     if isinstance(value, os.PathLike):
