@@ -64,6 +64,9 @@ show   = $(if $(V),@:,@printf '  %-4s %s\n' $1 $(@:build/%=%))
 comma := ,
 
 .DEFAULT_GOAL := all
+# Goals that compile nothing, themselves.
+IDLE := check check-all check-quick clean compile-flags deps deps-dist deps-test \
+        dist format help uninstall web-test
 include packages.mk dashboard/dashboard.mk training/training.mk \
  packaging/dist/dist.mk packaging/packaging.mk tests/bench/bench.mk tests/cuda/cuda.mk tests/tests.mk
 
@@ -219,7 +222,11 @@ clean: ## remove build/
 	rm -rf build
 
 FORCE:
--include $(shell find $(BUILD) -path $(BUILD)/dist -prune -o -name '*.d' -print 2>/dev/null)
+# Reading what a thousand objects depend on takes a second.
+ifneq ($(filter-out $(IDLE),$(or $(MAKECMDGOALS),all)),)
+-include $(shell find $(BUILD) \( -path $(BUILD)/dist -o -path '$(BUILD)/*/deb' \
+ -o -path '$(BUILD)/*/rpm' \) -prune -o -type f -name '*.d' -print 2>/dev/null)
+endif
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all help quickstart web web-test deps install uninstall dist clean FORCE

@@ -314,6 +314,14 @@ bool fs_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
+bool fs_is_at(int fd, const char *path)
+{
+    struct stat ours, there;
+
+    return fstat(fd, &ours) == 0 && stat(path, &there) == 0 &&
+           ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
 bool fs_is_within(const char *path, const char *folder)
 {
     size_t length = strlen(folder);

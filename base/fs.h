@@ -92,6 +92,9 @@ int fs_check_removable(const char *path, struct err *err);
 
 /* Whether there is anything there, behind a link too, that can be seen. */
 bool fs_exists(const char *path);
+/* Whether the path leads to the open file: it was not removed meanwhile, and
+ * another one made. */
+bool fs_is_at(int fd, const char *path);
 
 /* Whether the path is the folder or in it, by their names; both absolute. */
 bool fs_is_within(const char *path, const char *folder);

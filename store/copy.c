@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "store/file_modes.h"
 #include "store/statements.h"
 
 int store_copy_fail(sqlite3 *copy, const char *path, struct err *err)
@@ -47,6 +48,15 @@ sqlite3 *store_copy(sqlite3 *from, const char *path, struct err *err)
     store_copy_fail(to, path, err);
     sqlite3_close(to);
     return NULL;
+}
+
+sqlite3 *store_copy_new(sqlite3 *from, const char *directory, const char *path,
+                        struct err *err)
+{
+    unlink(path);
+    return file_modes_create(directory, path, err) == 0
+               ? store_copy(from, path, err)
+               : NULL;
 }
 
 int store_copy_check(sqlite3 *copy, const char *path, struct err *err)

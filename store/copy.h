@@ -15,6 +15,11 @@
 /* Copies it into the file `path`, which is there. The connection to the copy,
  * which the caller closes; NULL with an error. */
 sqlite3 *store_copy(sqlite3 *from, const char *path, struct err *err);
+/* The same into a new file of the store in `directory`, with the modes of its
+ * files. One that a kill has left at the path is replaced, so the caller holds
+ * the writers' lock. */
+sqlite3 *store_copy_new(sqlite3 *from, const char *directory, const char *path,
+                        struct err *err);
 /* 0 where the copy is sound. */
 int store_copy_check(sqlite3 *copy, const char *path, struct err *err);
 /* The error of that connection. Always -1. */

@@ -21,7 +21,6 @@
 #include "base/text.h"
 #include "store/copy.h"
 #include "store/engine_lock.h"
-#include "store/file_modes.h"
 #include "store/store_impl.h"
 
 static const char copy_name[] = "smtune.db.version-";
@@ -31,13 +30,8 @@ static const char copy_name[] = "smtune.db.version-";
 static int write_copy(struct store *store, const char *part, const char *path,
                       struct err *err)
 {
-    sqlite3 *copy;
+    sqlite3 *copy = store_copy_new(store->db, store->directory, part, err);
 
-    /* One that a kill has left; nobody else holds the lock. */
-    unlink(part);
-    if (file_modes_create(store->directory, part, err) != 0)
-        return -1;
-    copy = store_copy(store->db, part, err);
     sqlite3_close(copy);
     return copy != NULL ? store_copy_keep(part, path, err) : -1;
 }

@@ -126,8 +126,11 @@ check-build: all $(TEST_PROGS) $(if $(filter san,$(ON)), \
 # Slurm and libraries (tests/debian). All that is built there for whole programs
 # is built once, and soon.
 ifneq ($(DEBIAN),)
+SLURM_SOURCES := executors tests/slurm tests/debian packages.mk
+slurm_passed = $(if $(filter check-slurm,$@),$(call has_passed,$(SLURM_SOURCES)))
 check-unit check-e2e check-slurm:
-	@tests/debian make $(DEBIAN) $(DEBIAN_DEPS) || { \
+	@$(if $(slurm_passed),echo "nothing that talks to Slurm differs from what check-all passed on"; exit;) \
+	tests/debian make $(DEBIAN) $(DEBIAN_DEPS) || { \
 	 [ $$? = 77 ] && echo "NOTHING IS TESTED ON DEBIAN $(DEBIAN) HERE"; exit; }; \
 	tests/contain tests/debian run $(DEBIAN) $(MAKE) --no-print-directory DEBIAN= \
 	 PYTHON=/usr/bin/python3 BUILD=build/$(DEBIAN) SANITIZED=build/$(DEBIAN)/san \

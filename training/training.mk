@@ -16,10 +16,8 @@ NVFLAGS = -std=c++20 -O3 -lineinfo -Xcompiler -fPIC,-Wall,-Wextra -I. -Itraining
 MPIFLAGS = $(filter-out $(WARN),$(BASE_FLAGS)) $(CFLAGS) $(LDFLAGS) -fPIC
 probe_cuda = training/probe cuda $(BUILD)/probe/cuda '$(CUDA)' '$(NVCC)' $(NVFLAGS)
 probe_mpi  = training/probe mpi $(BUILD)/probe/mpi '$(MPI)' '$(MPICC)' $(MPIFLAGS)
-# Goals that build nothing, or nothing optional.
-PLAIN   := help quickstart deps deps-test deps-dist check check-quick check-all \
-         check-dist check-packages clean dist dist-bin wheel deb rpm \
-         format lint compile-flags web web-test uninstall
+# Goals that build nothing optional.
+PLAIN   := $(IDLE) quickstart check-dist check-packages dist-bin wheel deb rpm lint web
 PARTS   := $(if $(filter-out $(PLAIN),$(or $(MAKECMDGOALS),all)), \
          $(if $(filter no,$(CUDA)),,cuda) $(if $(filter no,$(MPI)),,mpi))
 PLUGINS := $(foreach part,$(PARTS),$(if $(filter yes,$(shell $(probe_$(part)))),smtrain-$(part).so))

@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -148,10 +147,7 @@ static int take_lock(struct presence *presence, struct err *err)
 static bool has_lock(const struct presence *presence, const char *folder)
 {
     char *path = fs_join(folder, lock_name);
-    struct stat there, ours;
-    bool is_same = stat(path, &there) == 0 &&
-                   fstat(presence->lock, &ours) == 0 &&
-                   there.st_dev == ours.st_dev && there.st_ino == ours.st_ino;
+    bool is_same = fs_is_at(presence->lock, path);
 
     free(path);
     return is_same;

@@ -73,15 +73,6 @@ static int make_folder(const struct unix_socket *one, struct err *err)
 
 /* ---- the lock ---- */
 
-/* Whether the file was not removed meanwhile by the program that had it. */
-static bool has_lock(const struct unix_socket *one)
-{
-    struct stat there, ours;
-
-    return lstat(one->lock_path, &there) == 0 && fstat(one->lock, &ours) == 0 &&
-           there.st_dev == ours.st_dev && there.st_ino == ours.st_ino;
-}
-
 /* 0 where the file system has no locks. */
 static int do_without_lock(struct unix_socket *one, struct err *err)
 {
@@ -110,7 +101,7 @@ static int take_lock(struct unix_socket *one, struct err *err)
                                  one->lock_path);
         if (flock(one->lock, LOCK_EX | LOCK_NB) != 0)
             return do_without_lock(one, err);
-    } while (!has_lock(one));
+    } while (!fs_is_at(one->lock, one->lock_path));
     return 0;
 }
 

@@ -221,15 +221,25 @@ class _Worker:
         self.ends: List[End] = [  # of a thread: the last one
             ("error", Error(f"the thread of trial {trial.id} ended"))]
         words = (self.theirs, function, trial, catch)
+        self.mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
         self.worker: Any = (
             threading.Thread(target=_work_in_thread, args=(*words, self.ends),
                              daemon=True) if self.is_thread else
-            context.Process(target=_work_in_process, args=words, daemon=True))
+            context.Process(target=_work_in_process, args=(*words, self.mask),
+                            daemon=True))
 
     def start(self) -> None:
-        self.worker.start()
-        if not self.is_thread:
+        """An interrupt during a fork waits: Python runs functions of modules
+        then, and only prints what they raise."""
+        if self.is_thread:
+            self.worker.start()
+            return
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self.worker.start()
             self.theirs.close()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, self.mask)
 
     def has_ended(self) -> bool:
         """Whether it is a process that has exited."""
@@ -320,7 +330,8 @@ def _work_in_thread(pipe: Any, function: Function, trial: StudyTrial,
 
 
 def _work_in_process(pipe: Any, function: Function, trial: StudyTrial,
-                     catch: Catch) -> None:
+                     catch: Catch, mask: Any) -> None:
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     trial._observe = _observer(pipe)
     message: Tuple[Any, ...] = _call(function, trial, catch)
     if isinstance(message[1], BaseException):

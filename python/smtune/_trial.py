@@ -213,6 +213,7 @@ def _handle(number: int) -> None:
     # A handler of C cannot be put back; other threads cannot install one.
     if previous is not None and \
             threading.current_thread() is threading.main_thread():
+        _guard_forks()
         signal.signal(number, _on_signal)
         _previous[number] = previous
 
@@ -229,9 +230,18 @@ def _on_signal(number: int, frame: Optional[FrameType]) -> None:
 
 # A child reports for itself, and SIGTERM ends it: a pool of workers relies on
 # that. A signal that comes before the child has its own handlers would be lost,
-# so they are blocked until then.
+# so they are blocked until then. A program without handlers has no function of
+# ours at its forks: an interrupt there would be lost, as Python only prints it.
 
 _masks = threading.local()  # of a thread that forks
+_is_guarded = False  # a child keeps the functions, too
+
+
+def _guard_forks() -> None:
+    global _is_guarded
+    if not _is_guarded:
+        _is_guarded = True
+        os.register_at_fork(before=_before_fork, after_in_parent=_after_fork)
 
 
 def _before_fork() -> None:
@@ -260,5 +270,4 @@ def _after_fork_in_child() -> None:
     _after_fork()
 
 
-os.register_at_fork(before=_before_fork, after_in_parent=_after_fork,
-                    after_in_child=_after_fork_in_child)
+os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "store/copy.h"
 #include "store/engine_lock.h"
-#include "store/file_modes.h"
 #include "store/lock.h"
 #include "store/repair/exchange.h"
 #include "store/sharing.h"
@@ -31,18 +30,11 @@ static struct store *open_file(const struct restore *restore, struct err *err)
 static int copy_file(const struct restore *restore, struct store *from,
                      const char *part, struct err *err)
 {
-    sqlite3 *copy = NULL;
-    int result = -1;
+    sqlite3 *copy = store_copy_new(from->db, restore->directory, part, err);
+    int result = copy != NULL ? store_copy_check(copy, part, err) : -1;
 
-    /* One that a kill has left; nobody else holds the lock. */
-    unlink(part);
-    if (file_modes_create(restore->directory, part, err) == 0)
-        copy = store_copy(from->db, part, err);
-    if (copy != NULL) {
-        result = store_copy_check(copy, part, err);
-        if (result != 0)
-            err_prefix(err, "'%s'", restore->file);
-    }
+    if (copy != NULL && result != 0)
+        err_prefix(err, "'%s'", restore->file);
     sqlite3_close(copy);
     return result == 0 ? store_copy_sync(part, err) : -1;
 }

@@ -24,6 +24,9 @@ $(BUILD)/tests/bench/regret/tables.o $(SANITIZED)/tests/bench/regret/tables.o: \
 bench: all $(BENCH) $(BUILD)/spawn $(BUILD)/nap ## speed and memory against peers, as ratios
 	@$(PYTHON) tests/bench/run.py $(BENCH)
 
+bench-dist: all dist-bin ## the archive that runs anywhere beside the ordinary build
+	@$(PYTHON) tests/bench/archive.py $(DIST_FILE)
+
 bench-train: all ## the trainer's steps against PyTorch's, input, checkpoints, then bench-ranks
 	@$(PYTHON) -c 'import torch' 2>/dev/null || \
 	 { echo 'bench-train: there is no PyTorch here: apt install python3-torch'; exit 0; }; \
@@ -89,5 +92,5 @@ bench-curves: $(BUILD)/smtrain ## the table of bench-schedulers, in half an hour
 	tests/bench/cluster/curves.py --smtrain $(BUILD)/smtrain \
 	 tests/bench/cluster/curves.csv
 
-.PHONY: bench bench-train bench-cuda bench-ranks bench-dashboard bench-slurm \
+.PHONY: bench bench-dist bench-train bench-cuda bench-ranks bench-dashboard bench-slurm \
         bench-regret bench-schedulers bench-curves

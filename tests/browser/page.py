@@ -62,7 +62,7 @@ class Page:
 
     def login(self, url):
         """Opens an address that lets the browser in, and waits until it is."""
-        self.address = url.split("/login")[0]
+        self.address = url.split("/login")[0].rstrip("/")
         self.driver.get(url)
         path = urllib.parse.urlsplit(self.address).path + "/"
         wait_until(lambda: self.js("return location.pathname") == path,

@@ -12,7 +12,6 @@ from dashboards import Dashboard
 from programs import wait_until
 
 RETRY = [{"match": "exit", "max": 1}]
-# The first attempt takes longer than the second one.
 SHELL = """
     [ $SMTUNE_ATTEMPT_NUMBER = 2 ] || { sleep 0.3; exit 1; }
     sleep 0.1; echo loss=1
@@ -53,7 +52,11 @@ def test_trial_that_was_retried(smtune, experiment):
     shown = smtune.json("show", "exp", 1)
     attempts = shown["attempts"]
     assert len(attempts) == 2
-    assert attempts[0]["duration_ms"] >= 300 > attempts[1]["duration_ms"] >= 100
+    assert attempts[0]["duration_ms"] >= 300
+    assert attempts[1]["duration_ms"] >= 100
+    # One after the other, whatever a loaded machine adds.
+    assert (shown["duration_ms"]
+            <= smtune.json("status", "exp")["duration_ms"])
     check(shown, attempts)
     row, = smtune.json("trials", "exp")
     check(row, attempts)

@@ -85,7 +85,7 @@ def test_nothing_survives(start, how, user):
     run = start(*before)
     folder = run.process.stdout.readline().strip()
     assert os.path.isdir(f"{folder}/lab")
-    assert len(run.survivors()) >= 4
+    wait_until(lambda: len(run.survivors()) >= 4, what="all of them")
     if how == "parent" or how == "KILL":
         run.process.kill()
     elif how == "INT" and user == "nobody":

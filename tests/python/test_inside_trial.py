@@ -214,6 +214,19 @@ def test_a_fork_finds_its_own_rank_and_file(script, tmp_path):
     assert (tmp_path / "other.jsonl").read_text() == '{"b":2}\n'
 
 
+def test_nothing_is_called_at_forks_where_no_signal_is_handled(script):
+    """Python only prints an interrupt that comes in such a function."""
+    done = script("""
+        import os
+        import threading, random, logging, multiprocessing.util
+        calls = []
+        os.register_at_fork = lambda **functions: calls.extend(functions)
+        import smtune
+        assert calls == ["after_in_child"], calls
+        """)
+    assert done.returncode == 0, done.stderr
+
+
 # ---- should_stop ----
 
 STOPPING = """

@@ -333,3 +333,21 @@ def test_an_interrupt_ends_the_loop(here, script, workers):
     assert done.stdout == "interrupted\n" + "".join(
         f"trial {number} already has a result\n"
         for number in range(1, 3 if workers else 2)), done.stderr
+
+
+def test_an_interrupt_while_a_process_starts_is_not_lost(here, script):
+    """Python only prints what a function raises that it calls at a fork."""
+    done = script("""
+        import os, signal
+        import smtune
+
+        main = os.getpid()
+        os.register_at_fork(before=lambda: os.kill(main, signal.SIGINT))
+        with smtune.Study({"objective": "loss", "parameters": {
+                "x": {"type": "float", "min": 0, "max": 1}}}) as study:
+            try:
+                study.optimize(lambda trial: 0, 4, parallel=2, processes=True)
+            except KeyboardInterrupt:
+                print("interrupted")
+        """)
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")

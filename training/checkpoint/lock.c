@@ -14,10 +14,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -29,14 +27,6 @@ struct checkpoint_lock {
     char *path;
     int fd;
 };
-
-static bool is_at(int fd, const char *path)
-{
-    struct stat open_file, there;
-
-    return fstat(fd, &open_file) == 0 && stat(path, &there) == 0 &&
-           open_file.st_dev == there.st_dev && open_file.st_ino == there.st_ino;
-}
 
 /* -1 with errno: EAGAIN where another run has it. */
 static int open_locked(const char *path)
@@ -55,7 +45,7 @@ static int open_locked(const char *path)
             errno = saved;
             return -1;
         }
-        if (is_at(fd, path))
+        if (fs_is_at(fd, path))
             return fd;
         close(fd);
     }
@@ -92,7 +82,7 @@ void checkpoint_unlock(struct checkpoint_lock *lock)
 {
     if (lock == NULL)
         return;
-    if (is_at(lock->fd, lock->path))
+    if (fs_is_at(lock->fd, lock->path))
         unlink(lock->path);
     close(lock->fd);
     free(lock->path);

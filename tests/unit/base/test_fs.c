@@ -248,6 +248,24 @@ static void test_fs__a_folder_has_its_paths_within(void **state)
     assert_false(fs_is_within("/", "/a"));
 }
 
+static void test_fs__a_file_is_at_its_path_until_another_is(void **state)
+{
+    char *path = fs_join(*state, "file");
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), other;
+
+    assert_true(fd >= 0);
+    assert_true(fs_is_at(fd, path));
+    assert_int_equal(unlink(path), 0);
+    assert_false(fs_is_at(fd, path));
+    other = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    assert_false(fs_is_at(fd, path));
+    assert_true(fs_is_at(other, path));
+    assert_false(fs_is_at(-1, path));
+    close(other);
+    close(fd);
+    free(path);
+}
+
 /* ---- folders that a group shares ---- */
 
 static unsigned mode_of(const char *path)
@@ -427,6 +445,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fs__a_folder_has_its_paths_within),
+        FOLDER_TEST(test_fs__a_file_is_at_its_path_until_another_is),
         cmocka_unit_test_setup_teardown(test_fs__write_and_read_back,
                                         make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_fs__read_says_why_it_cannot,
