@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include "orchestrator/run/control_address.h"
-
-enum { BACKLOG = 128 };
+#include "orchestrator/run/local_socket.h"
 
 /* Whether somebody listens there. */
 static bool is_served(const struct sockaddr_un *address)
@@ -41,22 +40,6 @@ static int make_room(const struct sockaddr_un *address, struct err *err)
                                              "cannot remove '%s'", path);
 }
 
-static int listen_on(const struct sockaddr_un *address, const char *path,
-                     struct err *err)
-{
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-    /* the file gets the socket's mode: nobody else may connect meanwhile */
-    if (fd >= 0 && fchmod(fd, 0600) == 0 &&
-        bind(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 &&
-        listen(fd, BACKLOG) == 0)
-        return fd;
-    err_set_errno(err, ERR_FAILED, errno, "cannot listen on '%s'", path);
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
 int listen_at(const char *path, struct err *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -71,7 +54,7 @@ int listen_at(const char *path, struct err *err)
     memcpy(address.sun_path, path, strlen(path) + 1);
     if (make_room(&address, err) != 0)
         return -1;
-    return listen_on(&address, path, err);
+    return local_socket_listen(&address, path, err);
 }
 
 int listen_for_commands(const char *run_directory, struct err *err)
@@ -83,7 +66,7 @@ int listen_for_commands(const char *run_directory, struct err *err)
     if (directory < 0)
         return -1;
     unlinkat(directory, CONTROL_SOCKET_NAME, 0);
-    fd = listen_on(&address, CONTROL_SOCKET_NAME, err);
+    fd = local_socket_listen(&address, CONTROL_SOCKET_NAME, err);
     close(directory);
     return fd;
 }

@@ -22,11 +22,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "orchestrator/ask_tell/ask_tell.h"
+#include "orchestrator/run/local_socket.h"
 
 enum {
     CLIENTS_MAX = 512,
     READ_BYTES = 1 << 16,
-    OUT_BYTES = 1 << 20 /* with more to take, a client has to wait */
+    OUT_BYTES = 1 << 20, /* with more to take, a client has to wait */
+    LOOK_EVERY_MS = 200  /* whether there are files again */
 };
 
 /* Which of the files is what. */
@@ -53,6 +55,7 @@ struct server {
     struct pollfd *files; /* [FIRST_CLIENT + count] */
     size_t files_capacity;
     int64_t last_id;
+    bool has_no_files; /* nobody can be let in for a while */
     bool is_over;
 };
 
@@ -132,23 +135,16 @@ static void free_client(struct client *client)
     free(client);
 }
 
-static bool is_same_user(int fd)
-{
-    struct ucred peer;
-    socklen_t length = sizeof(peer);
-
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
-           (peer.uid == 0 || peer.uid == geteuid());
-}
-
 static void accept_client(struct server *server, int listener, bool is_command)
 {
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     struct client *client;
 
-    if (fd < 0)
+    if (fd < 0) {
+        server->has_no_files = errno == EMFILE || errno == ENFILE;
         return;
-    if (!is_same_user(fd)) {
+    }
+    if (!local_socket_is_own(fd)) {
         close(fd);
         return;
     }
@@ -238,7 +234,7 @@ static void drop_done(struct server *server)
 static void fill_files(struct server *server)
 {
     const struct serve_door *door = server->door;
-    bool is_full = server->count >= CLIENTS_MAX;
+    bool is_full = server->count >= CLIENTS_MAX || server->has_no_files;
 
     while (server->files_capacity < server->count + FIRST_CLIENT)
         server->files =
@@ -303,8 +299,11 @@ int serve_clients(struct ask_tell *ask_tell, const struct serve_door *door,
     if (door->in >= 0)
         add_client(&server, door->in, door->out);
     while (status == 0 && !server.is_over) {
+        int patience_ms = server.has_no_files ? LOOK_EVERY_MS : -1;
+
         fill_files(&server);
-        if (poll(server.files, server.count + FIRST_CLIENT, -1) < 0) {
+        server.has_no_files = false;
+        if (poll(server.files, server.count + FIRST_CLIENT, patience_ms) < 0) {
             if (errno != EINTR)
                 status = err_set_errno(err, ERR_FAILED, errno,
                                        "cannot wait for requests");
