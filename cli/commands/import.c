@@ -84,10 +84,12 @@ static int tell(struct importing *importing, const json_t *row, size_t line,
 static int tell_objects(struct importing *importing, struct err *err)
 {
     const char *at = buf_text(&importing->input.text);
+    const char *end = at + importing->input.text.length;
     int result = 0;
 
-    for (size_t line = 1; result == 0 && *at != '\0'; line++) {
-        size_t length = strcspn(at, "\n");
+    for (size_t line = 1; result == 0 && at < end; line++) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t length = (size_t)((newline != NULL ? newline : end) - at);
         json_t *row = NULL;
 
         if (!text_is_blank(at, length)) {
@@ -95,7 +97,7 @@ static int tell_objects(struct importing *importing, struct err *err)
             result = row == NULL ? -1 : tell(importing, row, line, err);
             json_decref(row);
         }
-        at += length + (at[length] == '\n');
+        at += length + (newline != NULL);
     }
     return result;
 }
@@ -159,6 +161,29 @@ static int try_all(struct importing *importing, struct err *err)
 
 /* ---- the command ---- */
 
+/* Its SQLite file, or its journal. */
+static bool is_of_optuna(const struct each_input *input)
+{
+    const char *text = buf_text(&input->text);
+
+    return text_begins_with(text, "SQLite format 3") ||
+           text_begins_with(text, "{\"op_code\":");
+}
+
+static int refuse_format(const struct each_input *input, const char *run,
+                         struct err *err)
+{
+    if (is_of_optuna(input))
+        return err_set(err, ERR_USAGE,
+                       "'%s' is a study of Optuna (import it from Python: "
+                       "smtune.import_optuna('%s', '%s'))",
+                       input->path, input->path, run);
+    return err_set(err, ERR_USAGE,
+                   "'%s' is neither .csv, .tsv nor .jsonl (name the format: "
+                   "--as csv)",
+                   input->path);
+}
+
 /* An existing run without FILE is opened first: it has the parameters. */
 static int tell_run(struct importing *importing, struct search_session *session,
                     struct err *err)
@@ -215,10 +240,7 @@ static int exec_import(const struct cli *cli, const void *given,
                        "RESULTS --file FILE --record RUN)");
     status = each_input_read(&importing.input, &source, err);
     if (status == 0 && !each_input_is_table(&importing.input))
-        status = err_set(err, ERR_USAGE,
-                         "'%s' is neither .csv, .tsv nor .jsonl (name the "
-                         "format: --as csv)",
-                         operands[0]);
+        status = refuse_format(&importing.input, options->record, err);
     if (status == 0)
         status = search_session_load(cli, &order, &session, err);
     if (status == 0)

@@ -3,7 +3,8 @@
 
 Inside a trial: params(), report(), resource(), should_stop(), checkpoint_dir().
 Elsewhere: run() starts a run, load() reads one from the store, Study uses the
-search for trials of your own, and import_optuna() makes a run of a study. docs/python.md shows each of them.
+search for trials of your own, and import_optuna() makes a run of a study.
+docs/python.md shows each of them.
 
 Only what a trial needs is imported at once. The rest is imported on first use,
 because a trial imports this package in each of its processes.

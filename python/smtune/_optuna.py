@@ -12,13 +12,13 @@ import json
 import math
 import os
 from typing import (Any, Dict, Iterable, List, Mapping, NamedTuple, Optional,
-                    Sequence, Tuple, Union)
+                    Sequence, Set, Tuple, Union)
 
+from . import _program
 from ._program import Error, File, Folder
 from ._record import Run, load
-from ._study import Study
 
-_STATES = {"COMPLETE": "succeeded", "FAIL": "failed", "PRUNED": "stopped"}
+_ENDED = ("COMPLETE", "FAIL", "PRUNED")
 _JOURNAL_STATES = ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING")
 _MAGIC = b"SQLite format 3\0"
 _CREATE_STUDY, _DELETE_STUDY, _CREATE_TRIAL, _SET_PARAM, _SET_STATE = \
@@ -28,14 +28,15 @@ Distribution = Mapping[str, Any]
 
 
 class OptunaTrial(NamedTuple):
-    """What a study has of a trial; values are those of Optuna's own types."""
+    """A trial of a study; values have Optuna's own types."""
     state: str
     values: List[float]
     params: Dict[str, Any]
 
 
 class OptunaStudy(NamedTuple):
-    """A study as an experiment, and its trials that have ended."""
+    """A study as an experiment, and its trials that have ended. Those that
+    ended before they had all their parameters are left out."""
     name: str
     file: Dict[str, Any]
     trials: List[OptunaTrial]
@@ -70,13 +71,18 @@ def import_optuna(path: Folder, record: str, *, study: Optional[str] = None,
     """Makes a run of a study. `file` is an experiment with the parameters and
     the objective, in place of what read_optuna() makes of the study."""
     found = read_optuna(path, study)
-    with Study(file if file is not None else found.file, record=record,
-               store=store) as own:
-        for trial in found.trials:
-            # a trial that was pruned before its first report has no value
-            own.tell(trial.params, trial.values or None,
-                     state=_STATES[trial.state])
+    rows = "".join(json.dumps(_row(trial)) + "\n" for trial in found.trials)
+    with _program.on_disk(found.file if file is None else file) as space:
+        _program.call("import", "-", "--as", "jsonl", "--file", space,
+                      "--record", record, store=store, text=rows.encode())
     return load(record, store=store)
+
+
+def _row(trial: OptunaTrial) -> Dict[str, Any]:
+    """For `smtune import`, to which an infinite value is none."""
+    return {"params": trial.params, "state": trial.state,
+            "values": [value if math.isfinite(value) else None
+                       for value in trial.values]}
 
 
 def _choose(path: Folder, found: List[_Raw], name: Optional[str]) -> _Raw:
@@ -174,7 +180,7 @@ def _follow(entry: Mapping[str, Any], studies: List[Optional[_Raw]],
 # ---- the experiment ----
 
 def _experiment(raw: _Raw) -> OptunaStudy:
-    ended = [trial for trial in raw.trials if trial["state"] in _STATES]
+    ended = [trial for trial in raw.trials if trial["state"] in _ENDED]
     kinds: Dict[str, List[Distribution]] = {}
     for trial in ended:
         for name, (_, distribution) in trial["params"].items():
@@ -184,10 +190,12 @@ def _experiment(raw: _Raw) -> OptunaStudy:
                            for name, part in trial["params"].items()})
               for trial in ended]
     params = {name: _parameter(name, found) for name, found in kinds.items()}
-    for name in params:
-        condition = _condition(name, params, trials)
+    conditions = {name: _condition(name, params, trials) for name in params}
+    for name, condition in conditions.items():
         if condition is not None:
-            params[name]["when"] = condition
+            params[name]["when"] = " or ".join(
+                f"{condition.other} = {text}"
+                for text in sorted(condition.choices))
     metrics = [f"value_{i}" for i in range(len(raw.directions))]
     if len(metrics) == 1:
         metrics = ["value"]
@@ -198,7 +206,15 @@ def _experiment(raw: _Raw) -> OptunaStudy:
             for metric, direction in zip(metrics, raw.directions)],
         "parameters": params,
     }
-    return OptunaStudy(raw.name, file, trials)
+    return OptunaStudy(raw.name, file, [
+        trial for trial in trials if _is_whole(trial, conditions)])
+
+
+def _is_whole(trial: OptunaTrial,
+              conditions: Mapping[str, Optional["_Condition"]]) -> bool:
+    """Whether it did not end before it had all its parameters."""
+    return all(name in trial.params for name, condition in conditions.items()
+               if condition is None or condition.holds(trial))
 
 
 def _value(internal: float, distribution: Distribution) -> Any:
@@ -210,7 +226,7 @@ def _value(internal: float, distribution: Distribution) -> Any:
 
 
 def _choice(value: Any) -> Union[str, int, float, bool]:
-    return "None" if value is None else value  # type: ignore[no-any-return]
+    return "None" if value is None else value
 
 
 def _parameter(name: str, kinds: Iterable[Distribution]) -> Dict[str, Any]:
@@ -260,26 +276,48 @@ def _joined(a: Dict[str, Any], b: Dict[str, Any]) -> Dict[str, Any]:
     return found
 
 
+class _Condition(NamedTuple):
+    """A parameter is there with these choices of another one."""
+    other: str
+    choices: Set[str]
+
+    def holds(self, trial: OptunaTrial) -> bool:
+        return self.other in trial.params and \
+            _literal(trial.params[self.other]) in self.choices
+
+
 def _condition(name: str, params: Mapping[str, Any],
-               trials: Sequence[OptunaTrial]) -> Optional[str]:
-    """When a parameter is there; None: always."""
-    if all(name in trial.params for trial in trials):
-        return None
+               trials: Sequence[OptunaTrial]) -> Optional[_Condition]:
+    """When a parameter is there; None: always. Trials that failed or were
+    pruned can lack more than their choices decide."""
+    complete = [trial for trial in trials if trial.state == "COMPLETE"]
+    if all(name in trial.params for trial in complete):
+        return _deciding(name, params, trials)
+    found = _deciding(name, params, complete)
+    if found is None:
+        raise Error(f"some trials lack parameter {name!r}, and no choice of "
+                    "another parameter decides that (pass a file with the "
+                    "parameters)", 2)
+    return found
+
+
+def _deciding(name: str, params: Mapping[str, Any],
+              trials: Sequence[OptunaTrial]) -> Optional[_Condition]:
+    """The choices of another parameter with which this one is there, if it is
+    not there with some, and no choice is among both."""
     for other, param in params.items():
         if other == name or param.get("type") != "categorical" or any(
-                other not in trial.params for trial in trials):
+                name in trial.params and other not in trial.params
+                for trial in trials):
             continue
-        with_it = _choices_of(other, trials, name, True)
-        if not with_it & _choices_of(other, trials, name, False):
-            return " or ".join(f"{other} = {text}" for text in sorted(with_it))
-    raise Error(f"some trials lack parameter {name!r}, and no choice of another "
-                "parameter decides that (pass a file with the parameters)", 2)
-
-
-def _choices_of(other: str, trials: Sequence[OptunaTrial], name: str,
-                is_there: bool) -> "set[str]":
-    return {_literal(trial.params[other]) for trial in trials
-            if (name in trial.params) == is_there}
+        choices: Tuple[Set[str], Set[str]] = (set(), set())
+        for trial in trials:
+            if other in trial.params:
+                choices[name in trial.params].add(
+                    _literal(trial.params[other]))
+        if choices[False] and not choices[False] & choices[True]:
+            return _Condition(other, choices[True])
+    return None
 
 
 def _literal(value: Any) -> str:

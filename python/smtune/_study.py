@@ -64,9 +64,9 @@ class Study:
     same keys. The file needs no `trial`.
 
     With `record`, the trials are those of the run with that name in the store:
-    a new one, or one that a study has begun, which continues. A result is in
-    the record when tell() returns. The budget of the file ends the run; `trials`
-    changes that budget. A run that continues needs no file.
+    a new one, or one that a study has begun, which continues. smtune answers a
+    result after it is in the record. The budget of the file ends the run, and
+    `trials` changes that budget. A run that continues needs no file.
 
     With `socket`, the study is a client of `smtune serve-search`, which has the
     file and the run: several programs share one search."""
@@ -78,7 +78,8 @@ class Study:
                  set: Optional[Mapping[str, Any]] = None) -> None:
         others = (file, record, trials, store, set)
         if socket is not None and any(other is not None for other in others):
-            raise TypeError("with a socket, the server has the file and the run")
+            raise TypeError(
+                "with a socket, the server has the file and the run")
         if file is None and record is None and socket is None:
             raise TypeError("a study needs a file, or the name of a run")
         # Until Python 3.10 an interrupt at the end of a `with` leaves a lock
@@ -93,15 +94,14 @@ class Study:
             self._open(*_connect(socket))
             self._exchange({"op": "best"})
             return
-        made = _write(file) if isinstance(file, Mapping) else None
-        path = made if made is not None else file
-        assert not isinstance(path, Mapping)
-        words: List[Any] = [path] if path is not None else []
+        words: List[Any] = []
         if record is not None:
             words += ["--record", record]
         if trials is not None:
             words += ["--trials", trials]
-        try:
+        with _program.on_disk(file) as path:
+            if path is not None:
+                words.append(path)
             self._process = subprocess.Popen(
                 _program.command("suggest", "--stdio", *words,
                                  *_program.settings(set), store=store),
@@ -110,9 +110,6 @@ class Study:
             assert self._process.stdin and self._process.stdout
             self._open(self._process.stdin, self._process.stdout)
             self._exchange({"op": "best"})  # it has read the file then
-        finally:
-            if made is not None:
-                os.unlink(made)
 
     def _open(self, requests: IO[bytes], answers: IO[bytes]) -> None:
         self._requests, self._answers = requests, answers
@@ -135,7 +132,7 @@ class Study:
                 self._send(line)
                 line = self._read()
                 self._is_behind = False
-            except (BrokenPipeError, ConnectionError):
+            except ConnectionError:
                 line = b""
             if line:
                 found: Dict[str, Any] = json.loads(line)
@@ -284,13 +281,6 @@ class Study:
         self.close()
 
 
-def _write(file: Mapping[str, Any]) -> str:
-    with tempfile.NamedTemporaryFile("w", suffix=".yaml", prefix="smtune-",
-                                     encoding="utf-8", delete=False) as made:
-        made.write(_program.file_text(file))
-    return made.name
-
-
 def _connect(path: Folder) -> Tuple[IO[bytes], IO[bytes]]:
     import socket
     link = socket.socket(socket.AF_UNIX)
@@ -310,7 +300,7 @@ def _end(process: "Optional[subprocess.Popen[bytes]]",
     for stream in streams:
         try:
             stream.close()
-        except (BrokenPipeError, ConnectionError):
+        except ConnectionError:
             pass
     if process is None:
         return

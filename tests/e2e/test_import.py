@@ -100,3 +100,24 @@ def test_constraints_are_imported(smtune, write):
         [25, 15]
     assert smtune.json("best", "old")["id"] == 2
     check(smtune)
+
+
+def test_rows_come_from_standard_input(smtune, write):
+    rows = '{"params": {"x": 0.5, "k": "a"}, "values": [1]}\n\n' \
+        '{"x": 0.25, "k": "a", "state": "PRUNED"}'
+    smtune.ok("import", "-", "--as", "jsonl", "--record", "old", "--file",
+              write("exp.yaml", FILE), input=rows)
+    assert smtune.states("old") == ["succeeded", "stopped"]
+    check(smtune)
+
+
+@pytest.mark.parametrize("text, message", [
+    ("x loss\n", "neither .csv, .tsv nor .jsonl"),
+    ("SQLite format 3\0", "smtune.import_optuna("),
+    ('{"op_code": 0, "study_name": "a"}\n', "smtune.import_optuna("),
+])
+def test_it_names_what_it_cannot_read(smtune, write, text, message):
+    result = smtune("import", write("old.db", text), "--record", "old",
+                    "--file", write("exp.yaml", FILE))
+    assert result.returncode == 2
+    assert message in result.stderr

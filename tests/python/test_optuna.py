@@ -30,6 +30,7 @@ TRIALS = [
     ("PRUNED", None, [("lr", 1.0, REAL), ("kind", 1.0, KINDS),
                       ("layers", 8.0, LAYERS)]),
     ("RUNNING", None, [("lr", 0.75, REAL)]),
+    ("FAIL", None, [("lr", 0.75, REAL)]),  # before it had the others
 ]
 PARAMETERS = {
     "lr": {"type": "float", "min": 0.001, "max": 1.0, "scale": "log"},
