@@ -29,6 +29,7 @@ struct ask_tell_trial {
     uint64_t wish;      /* the enqueued setting that it tries; 0: none */
     int64_t client;     /* that runs it; 0: nobody */
     const char *remark; /* on its end, for people; static, or NULL */
+    bool is_cancelled;  /* by its user, when no session was there */
 
     /* Of a run: ids in the record. */
     int64_t job, attempt; /* attempt 0: none is under way */

@@ -10,18 +10,19 @@
 #include "orchestrator/ask_tell/ask_tell_impl.h"
 #include "store/store.h"
 
-/* The value that exceeds the bounds by so much; NaN is what has no bound. */
+/* The value that exceeds the bounds by so much, of those that there are; NaN:
+ * one is not known, or there is none. */
 static double outcome_of(const struct outcome_bounds *bounds, double below,
                          double above)
 {
     double value = below > above ? bounds->min - below : bounds->max + above;
 
-    if (isnan(below) && isnan(above))
+    if (isnan(below) || isnan(above))
         return (double)NAN;
-    if (isnan(above))
-        return bounds->min - below;
-    if (isnan(below))
-        return bounds->max + above;
+    if (!isfinite(bounds->min) || !isfinite(bounds->max))
+        return isfinite(bounds->min)   ? bounds->min - below
+               : isfinite(bounds->max) ? bounds->max + above
+                                       : (double)NAN;
     return below <= 0 && above <= 0
                ? fmin(fmax(value, bounds->min), bounds->max)
                : value;
@@ -35,8 +36,8 @@ static double *outcomes_of(const struct experiment *experiment,
 
     for (size_t i = 0; i < experiment->outcome_count; i++) {
         const struct outcome_bounds *bounds = &experiment->outcomes[i];
-        double below = isfinite(bounds->min) ? *excesses++ : (double)NAN;
-        double above = isfinite(bounds->max) ? *excesses++ : (double)NAN;
+        double below = isfinite(bounds->min) ? *excesses++ : 0.0;
+        double above = isfinite(bounds->max) ? *excesses++ : 0.0;
 
         outcomes[i] = outcome_of(bounds, below, above);
     }

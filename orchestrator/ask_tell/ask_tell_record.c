@@ -155,7 +155,7 @@ void ask_tell_record_give_back(struct ask_tell *ask_tell, size_t number)
     struct attempt_end end = {
         .cause = attempt_cause_names[CAUSE_CANCELLED],
         .exit_code = -1,
-        .text = "its client went away",
+        .text = "its client disconnected",
     };
     struct job_change interrupted = {.cause = end.cause,
                                      .time_ms = clock_wall_ms()};

@@ -119,6 +119,7 @@ static void add_trial(struct ask_tell *ask_tell, const struct trial_row *row,
         .pending = ask_tell->open_count++,
         .job = row->job,
         .attempt_count = row->attempts.count,
+        .is_cancelled = row->cancel_asked != 0,
         .resource = (uint64_t)row->first_resource,
         .parent = (size_t)row->parent,
     };
@@ -202,7 +203,14 @@ static int read_trials(struct opening *opening)
     return result;
 }
 
-/* Trials that are open wait for clients. */
+static void cancel(struct ask_tell *ask_tell, size_t number)
+{
+    ask_tell->trials[number - 1].values =
+        ask_tell_new_nans(ask_tell->experiment->objective_count);
+    ask_tell_end_trial(ask_tell, number, JOB_CANCELLED);
+}
+
+/* Trials that are open wait for clients, unless their user cancelled them. */
 static void give_back_all(struct ask_tell *ask_tell)
 {
     for (size_t i = 0; i < ask_tell->count; i++) {
@@ -213,6 +221,8 @@ static void give_back_all(struct ask_tell *ask_tell)
         if (trial->attempt != 0)
             trial->state = JOB_RUNNING;
         ask_tell_give_back(ask_tell, i + 1);
+        if (trial->is_cancelled && trial->state == JOB_READY)
+            cancel(ask_tell, i + 1);
     }
 }
 
@@ -315,9 +325,7 @@ static void stop_all(struct ask_tell *ask_tell)
             ask_tell_give_up(ask_tell, i + 1, "the run ended");
             continue;
         }
-        trial->values =
-            ask_tell_new_nans(ask_tell->experiment->objective_count);
-        ask_tell_end_trial(ask_tell, i + 1, JOB_CANCELLED);
+        cancel(ask_tell, i + 1);
     }
 }
 

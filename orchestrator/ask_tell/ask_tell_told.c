@@ -100,6 +100,17 @@ static void take_result(struct ask_tell *ask_tell, size_t number,
 
 /* ---- settings of their own ---- */
 
+/* Whether there may be a trial for each setting that waits, and one more. */
+static bool has_room(struct ask_tell *ask_tell)
+{
+    int64_t trials = ask_tell->experiment->budget.trials;
+
+    return ask_tell_has_room(ask_tell) &&
+           (ask_tell->record == NULL || trials == 0 ||
+            ask_tell->count + strategy_wish_count(ask_tell->strategy) <
+                (uint64_t)trials);
+}
+
 /* Makes the setting a trial; 0: it is none, or there is no room for it. */
 static size_t add_wished(struct ask_tell *ask_tell, const struct value *values,
                          struct err *err)
@@ -107,7 +118,7 @@ static size_t add_wished(struct ask_tell *ask_tell, const struct value *values,
     uint64_t id = ask_tell->wish_id + 1;
     enum ask_result result;
 
-    if (!ask_tell_has_room(ask_tell)) {
+    if (!has_room(ask_tell)) {
         err_set(err, ERR_BUSY,
                 "the run takes no more trials: its budget is used up");
         return 0;

@@ -86,6 +86,7 @@ def test_the_manual_page_is_sound(smtune, tmp_path, root):
                           capture_output=True, text=True)
     assert lint.stdout + lint.stderr == ""
     for name in commands(smtune):
+        name = name.replace("-", "\\-")
         assert f'.SS "smtune {name}"' in page
 
 

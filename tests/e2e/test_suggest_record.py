@@ -5,9 +5,11 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
+from unittest.mock import ANY
 
 import pytest
 
@@ -274,6 +276,67 @@ def test_a_signal_ends_the_session_well(smtune, session):
     check(smtune)
 
 
+def test_a_session_is_stopped_by_the_command(smtune, session):
+    s = session()
+    s.ask(2)
+    result = smtune("stop", "r")
+    assert result.returncode == 0
+    assert "smtune suggest --stdio --record r" in result.stderr
+    assert s.process.wait(30) == 0
+    assert smtune.states("r") == ["ready", "ready"]
+    s = session()
+    s.ask(2)
+    s.process.kill()
+    s.process.wait()
+    assert "To resume it: smtune suggest --stdio --record r" in \
+        smtune("show", "r").stderr
+    result = smtune("stop", "r")
+    assert result.returncode == 0
+    assert "smtune suggest --stdio --record r" in result.stderr
+    assert state(smtune) == "stopped"
+    assert smtune.states("r") == ["ready", "ready"]
+    check(smtune)
+
+
+def test_commands_change_a_run_with_a_session(smtune, session):
+    s = session(BOUNDED)
+    s.ask()
+    smtune.ok("enqueue", "r", "x=0.125", "k=a")
+    [trial] = s.ask()
+    assert trial == {"id": 2, "params": {"x": 0.125, "k": "a"}}
+    result = smtune("stop", "r", "--job", "1")
+    assert result.returncode == 5
+    assert "other programs run its trials now" in result.stderr
+    s.end()
+    smtune.ok("stop", "r", "--job", "1")
+    smtune.ok("enqueue", "r", "x=0.375", "k=a")
+    s = session(BOUNDED)
+    assert smtune.states("r") == ["cancelled", "ready"]
+    assert s("tell", id=1, value=0)["error"] == "trial 1 already has a result"
+    assert [t["id"] for t in s.ask(2)] == [2, 3]
+    s("tell", id=3, value=0.5)
+    assert s("best")["params"] == {"x": 0.375, "k": "a"}
+    s.end()
+    for words in (["retry", "r", "3", "--force"], ["edit", "r"]):
+        result = smtune(*words)
+        assert result.returncode == 2
+        assert "smtune suggest --stdio --record r" in result.stderr
+        assert "errors" not in result.stderr
+    check(smtune)
+
+
+def test_a_result_of_its_own_needs_room_in_the_budget(smtune, session):
+    s = session(BOUNDED.replace("12", "3"))
+    s.ask()
+    smtune.ok("enqueue", "r", "x=0.125", "k=a")
+    own = {"params": {"x": 0.25, "k": "a"}, "value": 0.5}
+    assert s("tell", **own) == {"ok": True, "id": 3}
+    assert "budget is used up" in s("tell", **own)["error"]
+    s.end()
+    assert smtune.states("r") == ["ready", "ready", "succeeded"]
+    check(smtune)
+
+
 @pytest.mark.quick
 def test_no_result_is_lost_and_none_is_doubled(smtune, session):
     """Kills at any time: what was acknowledged is in the record, once."""
@@ -335,6 +398,39 @@ def test_several_clients_share_a_search(smtune, write, tmp_path):
     assert server.wait(30) == 0
     assert not os.path.exists(path)
     assert smtune.states("r") == ["succeeded", "succeeded"]
+    check(smtune)
+
+
+def test_a_client_sends_what_it_likes(smtune, write, tmp_path):
+    """Long lines, half lines and no end of requests harm nobody else."""
+    path = tmp_path / "s"
+    server = serve(smtune, write("exp.yaml", FILE), "--record", "r", path=path)
+    rude, other = Connected(path), Connected(path)
+    rude.send("x" * (2 << 20))
+    assert rude.receive() == {
+        "error": "line too long: more than 1048576 bytes"}
+    rude.send("[" * 100000)
+    assert "error" in rude.receive()
+    rude.send('{"op":"ask","n":10001}')
+    assert "out of range" in rude.receive()["error"]
+    [trial] = rude.ask()
+    rude.out.write('{"op":"tell","id":1,"value":0.')  # it dies meanwhile
+    rude.close()
+    wait_until(lambda: smtune.states("r") == ["ready"])
+    deaf = Connected(path)
+    deaf.socket.settimeout(0.1)
+    with pytest.raises(OSError):  # it takes no answers, so nothing is read
+        deaf.socket.sendall(b'{"op":"best"}\n' * 1_000_000)
+    assert other.ask() == [trial]
+    half = Connected(path)
+    half.send('{"op":"ask"}\n{"op":"best"}')
+    half.socket.shutdown(socket.SHUT_WR)
+    assert [half.receive(), half.receive(), half.receive()] == [
+        {"trials": [{"id": 2, "params": ANY}]},
+        {"error": "no trial has succeeded yet"}, None]
+    wait_until(lambda: smtune.states("r") == ["running", "ready"])
+    server.terminate()
+    assert server.wait(30) == 0
     check(smtune)
 
 

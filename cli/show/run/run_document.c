@@ -182,10 +182,9 @@ void run_document_hint(const struct cli *cli, const struct run_view *view)
     if (!is_interrupted && strcmp(view->state, "paused") != 0 &&
         strcmp(view->state, "stopped") != 0)
         return;
-    fprintf(stderr, "\n%s", is_interrupted ? "Its engine crashed. " : "");
-    fprintf(stderr,
-            run_row_is_asked(&view->row)
-                ? "To continue it: smtune suggest --stdio --record %s\n"
-                : "To resume it: smtune resume %s\n",
+    fprintf(stderr, "\n%sTo resume it: smtune %s %s\n",
+            is_interrupted ? "Its engine crashed. " : "",
+            run_row_is_asked(&view->row) ? "suggest --stdio --record"
+                                         : "resume",
             view->row.name);
 }

@@ -358,8 +358,8 @@ struct experiment_file *experiment_open(struct conf_doc *doc,
     if (experiment->path[0] != '\0')
         experiment->folder = build_resolve_path(file, ".");
     rc = assign(file, source, keys, err);
-    experiment->is_asked =
-        rc == 0 && source->is_for_search && lacks_trial(doc);
+    experiment->is_asked = rc == 0 && source->is_for_search &&
+                           keys == experiment_schema && lacks_trial(doc);
     if (experiment->is_asked)
         rc = conf_set(doc, keys, "trial={command: 'true', checkpoints: true}",
                       err);
