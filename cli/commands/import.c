@@ -17,12 +17,12 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/cmd.h"
-#include "cli/commands/import_row.h"
 #include "cli/drive/foreground.h"
 #include "cli/drive/search_session.h"
 #include "cli/each/csv.h"
 #include "cli/each/input.h"
 #include "orchestrator/ask_tell/ask_tell.h"
+#include "orchestrator/ask_tell/import_row.h"
 #include "orchestrator/spec/experiment/experiment.h"
 
 struct options {

@@ -8,31 +8,9 @@
 #include "base/mem.h"
 #include "orchestrator/ask_tell/ask_tell_impl.h"
 #include "orchestrator/ask_tell/ask_tell_schedule.h"
-#include "orchestrator/search/feedback.h"
 #include "orchestrator/search/reason_json.h"
 #include "orchestrator/spec/experiment/setting_json.h"
 #include "strategies/history/pareto.h"
-
-bool ask_tell_is_candidate(const struct ask_tell_trial *trial)
-{
-    return trial->values != NULL && trial->state == JOB_SUCCEEDED &&
-           trial->violation <= 0;
-}
-
-double ask_tell_cost(const struct ask_tell *ask_tell, size_t number,
-                     size_t objective)
-{
-    return feedback_orient(ask_tell->experiment, objective,
-                           ask_tell->trials[number - 1].values[objective]);
-}
-
-void ask_tell_note_best(struct ask_tell *ask_tell, size_t number)
-{
-    if (ask_tell_is_candidate(&ask_tell->trials[number - 1]) &&
-        (ask_tell->best == 0 || ask_tell_cost(ask_tell, number, 0) <
-                                    ask_tell_cost(ask_tell, ask_tell->best, 0)))
-        ask_tell->best = number;
-}
 
 static json_t *trial_json(const struct ask_tell *ask_tell, size_t number)
 {

@@ -24,6 +24,31 @@ double *ask_tell_new_nans(size_t count)
     return nans;
 }
 
+/* ---- the best ---- */
+
+bool ask_tell_is_candidate(const struct ask_tell_trial *trial)
+{
+    return trial->values != NULL && trial->state == JOB_SUCCEEDED &&
+           trial->violation <= 0;
+}
+
+double ask_tell_cost(const struct ask_tell *ask_tell, size_t number,
+                     size_t objective)
+{
+    return feedback_orient(ask_tell->experiment, objective,
+                           ask_tell->trials[number - 1].values[objective]);
+}
+
+void ask_tell_note_best(struct ask_tell *ask_tell, size_t number)
+{
+    if (ask_tell_is_candidate(&ask_tell->trials[number - 1]) &&
+        (ask_tell->best == 0 || ask_tell_cost(ask_tell, number, 0) <
+                                    ask_tell_cost(ask_tell, ask_tell->best, 0)))
+        ask_tell->best = number;
+}
+
+/* ---- they begin, wait, and end ---- */
+
 static void push_waiting(struct ask_tell *ask_tell, size_t number)
 {
     ask_tell->waiting =

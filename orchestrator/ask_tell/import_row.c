@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cli/commands/import_row.h"
+#include "orchestrator/ask_tell/import_row.h"
 
 #include <stdlib.h>
 #include <string.h>

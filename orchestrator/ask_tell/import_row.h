@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_CLI_COMMANDS_IMPORT_ROW_H
-#define SMTUNE_CLI_COMMANDS_IMPORT_ROW_H
+#ifndef SMTUNE_ORCHESTRATOR_ASK_TELL_IMPORT_ROW_H
+#define SMTUNE_ORCHESTRATOR_ASK_TELL_IMPORT_ROW_H
 
 #include "base/json.h"
 #include "orchestrator/spec/experiment/experiment.h"
