@@ -41,6 +41,7 @@
     CMD(replay)                                                                \
     CMD(whatif)                                                                \
     CMD(export)                                                                \
+    CMD(import)                                                                \
     CMD(note)                                                                  \
     CMD(tag)                                                                   \
     CMD(prune)                                                                 \
@@ -53,6 +54,7 @@
     CMD(report)                                                                \
     GROUP("For other programs")                                                \
     CMD(suggest)                                                               \
+    CMD(serve_search)                                                          \
     GROUP("About smtune")                                                      \
     CMD(completion)                                                            \
     CMD(doctor)                                                                \

@@ -223,7 +223,7 @@ format: ## format every C and CUDA file
 GCOVR := --root . --exclude tests --exclude-directories '.*/double'
 # Tests that resume runs as users do: with the whole program.
 RECOVERY := control criteria damaged_record enqueue more_time more_trials \
- notify queue take_up workflow_links workflow_retry
+ notify queue suggest_record take_up workflow_links workflow_retry
 coverage: ## which lines the tests reach: build/cov/index.html
 	@rm -rf build/cov/report
 	-@$(MAKE) -k --no-print-directory SANITIZED=build/cov \

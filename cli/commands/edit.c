@@ -265,6 +265,24 @@ static int edit(struct editing *editing, const struct spec *now, bool dry_run,
     return apply(editing, err);
 }
 
+/* What the run follows now. */
+static int read_now(const struct run_view *view, const char *path,
+                    struct spec *now, struct err *err)
+{
+    const char *name = view->row.name;
+
+    if (run_row_is_asked(&view->row))
+        return err_set(err, ERR_USAGE,
+                       "run '%s' cannot be edited, because other programs run "
+                       "its trials (change its budget: smtune suggest --stdio "
+                       "--record %s --trials N)",
+                       name, name);
+    if (path[0] == '\0')
+        return err_set(err, ERR_USAGE,
+                       "run '%s' was not started from a file: name one", name);
+    return run_read_spec(view->store, view->row.id, now, err);
+}
+
 static int exec_edit(const struct cli *cli, const void *given, char **operands,
                      int count, struct err *err)
 {
@@ -280,11 +298,7 @@ static int exec_edit(const struct cli *cli, const void *given, char **operands,
 
     if (result == 0) {
         editing.order.path = count > 1 ? operands[1] : view.row.spec_path;
-        result = editing.order.path[0] == '\0'
-                     ? err_set(err, ERR_USAGE,
-                               "run '%s' was not started from a file: name one",
-                               view.row.name)
-                     : run_read_spec(view.store, view.row.id, &now, err);
+        result = read_now(&view, editing.order.path, &now, err);
     }
     if (result == 0)
         result = edit(&editing, &now, options->dry_run, err);

@@ -90,7 +90,7 @@ static int write_file(const char *directory, const char *name,
 {
     char *path = fs_join(directory, name);
     struct value cell = value_text(path);
-    int result = fs_write_atomic(path, buf_text(text), text->length, 0666, err);
+    int result = fs_write_atomic(path, buf_text(text), text->length, 0644, err);
 
     if (result == 0)
         result = output_row(output, &cell, err);

@@ -110,8 +110,9 @@ static void say(const struct cli *cli, const struct run_outcome *run,
         fprintf(stderr, "smtune: run '%s' ended by itself meanwhile: it %s\n",
                 run->name, run->state);
     else if (!cli->quiet)
-        fprintf(stderr, "smtune: run '%s' %s (resume it: smtune resume %s)\n",
+        fprintf(stderr, "smtune: run '%s' %s (resume it: smtune %s %s)\n",
                 run->name, is_waited ? "stopped" : "is being stopped",
+                run->is_asked ? "suggest --stdio --record" : "resume",
                 run->name);
 }
 

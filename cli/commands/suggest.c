@@ -1,29 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * `smtune suggest`: requests and answers as lines of JSON; orchestrator/search/
- * has the session that answers. Every line gets exactly one answer, in order,
- * and answers are written before the next read blocks: the other program waits
- * for them. A line that is too long is skipped to its end and answered by an
- * error, so that memory stays bounded.
+ * `smtune suggest`: requests and answers as lines of JSON on standard input and
+ * output; cli/drive/search_session.h has the session.
  */
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/buf.h"
-#include "base/conf/diag.h"
-#include "base/text.h"
 #include "cli/cmd.h"
 #include "cli/drive/foreground.h"
-#include "cli/drive/warm_start_view.h"
-#include "orchestrator/search/ask_tell.h"
-#include "orchestrator/spec/experiment/experiment.h"
-
-enum { READ_BYTES = 1 << 16 };
+#include "cli/drive/search_session.h"
 
 struct options {
     struct opt_texts set;
+    const char *record;
+    int64_t trials;
     bool stdio;
 };
 
@@ -32,99 +21,13 @@ static const struct opt opts[] = {
      "read requests from standard input, answer on standard "
      "output",
      0, NULL},
+    {"record", 0, OPT_TEXT, offsetof(struct options, record), "RUN",
+     "record the trials as a run, or continue that run", 0, NULL},
+    {"trials", 0, OPT_INT, offsetof(struct options, trials), "N",
+     "with --record: set the trial budget to N in total", 1, NULL},
     DRIVE_OPT_SET(struct options, set),
     {0},
 };
-
-struct lines {
-    struct buf in;   /* what has not been answered yet */
-    size_t scanned;  /* of it, without a newline */
-    bool is_skipped; /* the line is too long: its rest is passed over */
-    struct buf out;
-};
-
-static void answer(struct lines *lines, struct ask_tell *ask_tell,
-                   const char *line, size_t length)
-{
-    if (!lines->is_skipped && !text_is_blank(line, length))
-        ask_tell_answer(ask_tell, line, length, &lines->out);
-    lines->is_skipped = false;
-}
-
-static void skip_long_line(struct lines *lines)
-{
-    if (!lines->is_skipped)
-        buf_printf(&lines->out,
-                   "{\"error\":\"line too long: more than %d bytes\"}\n",
-                   ASK_TELL_MAX_LINE);
-    lines->is_skipped = true;
-    buf_truncate(&lines->in, 0);
-    lines->scanned = 0;
-}
-
-/* Answers every whole line; at the end of input also the last one. */
-static void answer_lines(struct lines *lines, struct ask_tell *ask_tell,
-                         bool is_end)
-{
-    struct buf *in = &lines->in;
-    size_t start = 0, from = lines->scanned;
-
-    while (from < in->length) {
-        const char *newline = memchr(in->data + from, '\n', in->length - from);
-
-        if (newline == NULL)
-            break;
-        answer(lines, ask_tell, in->data + start,
-               (size_t)(newline - in->data) - start);
-        start = from = (size_t)(newline - in->data) + 1;
-    }
-    buf_consume(in, start);
-    lines->scanned = in->length;
-    if (in->length > ASK_TELL_MAX_LINE)
-        skip_long_line(lines);
-    if (is_end && in->length > 0)
-        answer(lines, ask_tell, in->data, in->length);
-}
-
-static int flush_answers(struct lines *lines, struct err *err)
-{
-    if (lines->out.length > 0 && (fwrite(lines->out.data, 1, lines->out.length,
-                                         stdout) != lines->out.length ||
-                                  fflush(stdout) != 0)) {
-        err_set_errno(err, ERR_FAILED, errno,
-                      "cannot write to standard output");
-        if (errno == EPIPE)
-            err->text[0] = '\0';
-        return -1;
-    }
-    buf_truncate(&lines->out, 0);
-    return 0;
-}
-
-static int serve(struct ask_tell *ask_tell, struct err *err)
-{
-    struct lines lines = {0};
-    ssize_t size;
-    int status = 0;
-
-    do {
-        size =
-            read(STDIN_FILENO, buf_reserve(&lines.in, READ_BYTES), READ_BYTES);
-        if (size < 0 && errno == EINTR)
-            continue;
-        if (size < 0) {
-            status = err_set_errno(err, ERR_FAILED, errno,
-                                   "cannot read standard input");
-            break;
-        }
-        lines.in.length += (size_t)size;
-        answer_lines(&lines, ask_tell, size == 0);
-        status = flush_answers(&lines, err);
-    } while (size != 0 && status == 0);
-    buf_clear(&lines.in);
-    buf_clear(&lines.out);
-    return status;
-}
 
 static int check_usage(const struct options *options, const char *file,
                        struct err *err)
@@ -133,10 +36,21 @@ static int check_usage(const struct options *options, const char *file,
         return err_set(err, ERR_USAGE,
                        "missing option --stdio (usage: smtune suggest --stdio "
                        "FILE)");
-    if (strcmp(file, "-") == 0)
+    if (file != NULL && strcmp(file, "-") == 0)
         return err_set(err, ERR_USAGE,
                        "suggest: FILE cannot be -, because requests come from "
                        "standard input");
+    if (file == NULL && options->record == NULL)
+        return err_set(err, ERR_USAGE,
+                       "suggest: missing operand FILE (usage: smtune suggest "
+                       "--stdio FILE)");
+    if (file == NULL && options->set.count > 0)
+        return err_set(err, ERR_USAGE,
+                       "suggest: --set changes a file, and there is no FILE");
+    if (options->trials > 0 && options->record == NULL)
+        return err_set(err, ERR_USAGE,
+                       "suggest: --trials needs --record: without a run, no "
+                       "budget ends the search");
     return 0;
 }
 
@@ -144,36 +58,21 @@ static int exec_suggest(const struct cli *cli, const void *given,
                         char **operands, int count, struct err *err)
 {
     const struct options *options = given;
-    struct diags *diags;
-    struct experiment *experiment;
-    struct warm_start *warm = NULL;
-    struct ask_tell *ask_tell = NULL;
-    int status = -1;
+    const struct search_order order = {
+        .file = count > 0 ? operands[0] : NULL,
+        .set = &options->set,
+        .record = options->record,
+        .trials = options->trials,
+    };
 
-    (void)count;
-    if (check_usage(options, operands[0], err) != 0)
+    if (check_usage(options, order.file, err) != 0)
         return -1;
-    diags = diags_create(operands[0]);
-    experiment = experiment_load_for_search(operands[0], options->set.items,
-                                            options->set.count, diags, err);
-    if (experiment == NULL) {
-        status = foreground_print_diags(cli, diags);
-    } else {
-        if (warm_start_view_read(cli, experiment, &warm, err) == 0)
-            ask_tell = ask_tell_create(experiment, warm, err);
-        if (ask_tell != NULL)
-            status = serve(ask_tell, err);
-        ask_tell_destroy(ask_tell);
-    }
-    warm_start_destroy(warm);
-    experiment_destroy(experiment);
-    diags_destroy(diags);
-    return status;
+    return search_session_run(cli, &order, err);
 }
 
 const struct cmd cmd_suggest = {
     .name = "suggest",
-    .operands = "FILE",
+    .operands = "[FILE]",
     .summary = "use the search from your own program (ask and tell)",
     .details = "Your program runs the trials. It asks for settings and "
                "reports results in lines of JSON, and gets a line of JSON "
@@ -199,9 +98,16 @@ const struct cmd cmd_suggest = {
                "metrics, \"constraints\" is a list of numbers, feasible "
                "at 0 or below. Any number of trials may be open. If no "
                "setting is left, the answer contains \"exhausted\". The "
-               "session ends with the input and records nothing. FILE "
-               "needs no `trial`. Its budget is used to plan the search, "
-               "and does not end it.\n\n"
+               "session ends with the input. FILE needs no `trial`. "
+               "\"tell\" with \"params\" in place of \"id\" takes the "
+               "result of another setting.\n\n"
+               "Without --record nothing is recorded, and the budget of "
+               "FILE is used to plan the search and does not end it. With "
+               "--record the trials are those of a run, which its budget "
+               "ends. A result is in the record before its answer is "
+               "sent. If the run exists, the session continues it, and "
+               "FILE may be left out. Trials without a result are "
+               "returned again by \"ask\".\n\n"
                "With a schedule, a trial has a \"budget\", the resource "
                "up to which to run it. A promoted trial is returned "
                "again, as \"resumed\". The answers to \"observe\" and \"tell\" "
@@ -210,11 +116,12 @@ const struct cmd cmd_suggest = {
                "needs results first, or \"done\".",
     .examples =
         "smtune suggest --stdio experiment.yaml\n"
+        "smtune suggest --stdio --record mnist experiment.yaml\n"
         "echo '{\"op\":\"ask\",\"n\":3}' | smtune suggest --stdio e.yaml\n",
     .completes = "file",
     .opts = opts,
     .options_size = sizeof(struct options),
-    .min_operands = 1,
+    .min_operands = 0,
     .max_operands = 1,
     .exec = exec_suggest,
 };

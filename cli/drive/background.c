@@ -81,7 +81,7 @@ static int go_on(const struct cli *cli, int64_t id, struct detach *detach,
 
     if (store != NULL)
         run = foreground_open(cli, store, id, err);
-    if (run != NULL &&
+    if (run != NULL && foreground_check_starts(run, err) == 0 &&
         (task == NULL || task->begin(run, task->user, err) == 0) &&
         (detach == NULL || background_tell(cli, run, detach, err) == 0))
         result = foreground_run(cli, run, err);

@@ -20,10 +20,12 @@ struct place {
     char *name, *path;
 };
 
+/* One without trials of its own cannot be edited. */
 static int keep_place(void *user, const struct run_row *row)
 {
-    *(struct place *)user = (struct place){mem_copy_string(row->name),
-                                           mem_copy_string(row->spec_path)};
+    *(struct place *)user = (struct place){
+        mem_copy_string(row->name),
+        mem_copy_string(run_row_is_asked(row) ? "" : row->spec_path)};
     return 0;
 }
 

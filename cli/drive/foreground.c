@@ -22,6 +22,7 @@
 #include "cli/drive/log_options.h"
 #include "cli/drive/run_end.h"
 #include "cli/drive/watcher.h"
+#include "orchestrator/ask_tell/ask_tell.h"
 #include "orchestrator/engine/engine.h"
 #include "orchestrator/run/origin.h"
 #include "orchestrator/run/revision.h"
@@ -130,10 +131,23 @@ static void note_origin(const struct cli *cli, struct run *run)
     free(revision);
 }
 
+int foreground_check_starts(const struct run *run, struct err *err)
+{
+    if (!run->experiment->is_asked)
+        return 0;
+    return err_set(
+        err, ERR_USAGE,
+        "run '%s' has no trials to start, because other programs run "
+        "them (continue it: smtune suggest --stdio --record %s)",
+        run->name, run->name);
+}
+
 int foreground_drive(const struct cli *cli, struct run *run,
                      const struct foreground_listener *listener,
                      struct engine_result *result, struct err *err)
 {
+    if (foreground_check_starts(run, err) != 0)
+        return -1;
     if (run->workflow != NULL)
         child_runs_tell(run->store, run->id,
                         json_pack("{s:s}", "op", "resume"));
@@ -248,6 +262,16 @@ struct run *foreground_open(const struct cli *cli, struct store *store,
     return run;
 }
 
+/* A session that begins and ends at once gives back what clients ran. */
+static int stop_session(struct run *run, struct err *err)
+{
+    struct ask_tell *ask_tell = ask_tell_open(run, err);
+    int status = ask_tell != NULL ? ask_tell_close(ask_tell, err) : -1;
+
+    ask_tell_destroy(ask_tell);
+    return status;
+}
+
 int foreground_stop_orphans(const struct cli *cli, int64_t id, struct err *err)
 {
     struct store *store = store_open(cli->store, STORE_WRITE, err);
@@ -259,12 +283,16 @@ int foreground_stop_orphans(const struct cli *cli, int64_t id, struct err *err)
         return -1;
     run = foreground_open(cli, store, id, err);
     if (run != NULL) {
-        status = drive(cli, run, true, NULL, &result, err);
+        bool is_asked = run->experiment->is_asked;
+
+        status = is_asked ? stop_session(run, err)
+                          : drive(cli, run, true, NULL, &result, err);
         if (status == 0)
             fprintf(stderr,
                     "smtune: run '%s' had lost its engine; it is stopped "
-                    "(resume it: smtune resume %s)\n",
-                    run->name, run->name);
+                    "(resume it: smtune %s %s)\n",
+                    run->name, is_asked ? "suggest --stdio --record" : "resume",
+                    run->name);
         run_close(run);
     }
     store_close(store);

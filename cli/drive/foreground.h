@@ -38,6 +38,10 @@ int foreground_drive(const struct cli *cli, struct run *run,
                      const struct foreground_listener *listener,
                      struct engine_result *result, struct err *err);
 
+/* 0 where a run starts its trials. ERR_USAGE where other programs run them
+ * (search_session.h). */
+int foreground_check_starts(const struct run *run, struct err *err);
+
 /* Ends what a dead engine left running, and marks the run stopped. */
 int foreground_stop_orphans(const struct cli *cli, int64_t run,
                             struct err *err);

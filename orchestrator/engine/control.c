@@ -7,13 +7,13 @@
 #include <string.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "orchestrator/run/control_address.h"
+#include "orchestrator/run/local_socket.h"
 
 /*
  * A client is a descriptor, what came of its next line, and what it has not
@@ -22,7 +22,6 @@
  */
 
 enum {
-    BACKLOG = 128,
     ACCEPTS_A_TURN = 16,
     PIECE_BYTES = 4096,        /* read from a client in one turn */
     BEHIND_BYTES = 256 * 1024, /* from then on subscribers miss lines */
@@ -214,15 +213,6 @@ static void on_client(uv_poll_t *handle, int status, int events)
 
 /* ---- the door ---- */
 
-static bool may_enter(int fd)
-{
-    struct ucred peer;
-    socklen_t length = sizeof(peer);
-
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
-           (peer.uid == 0 || peer.uid == geteuid());
-}
-
 static void turn_away(int fd, const char *why)
 {
     struct buf line = BUF_INIT;
@@ -244,7 +234,7 @@ static void welcome(struct control *control, int fd)
 {
     struct control_client *client;
 
-    if (!may_enter(fd)) {
+    if (!local_socket_is_own(fd)) {
         turn_away(fd, "this run belongs to another user");
         return;
     }
@@ -306,19 +296,10 @@ static void on_look(uv_timer_t *handle)
 
 static int open_socket(struct control *control, struct err *err)
 {
-    control->fd =
-        socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (control->fd < 0)
-        return err_set_errno(err, ERR_FAILED, errno, "cannot create a socket");
     unlinkat(control->directory, CONTROL_SOCKET_NAME, 0);
-    /* the file gets the socket's mode: nobody else may connect meanwhile */
-    if (fchmod(control->fd, 0600) != 0 ||
-        bind(control->fd, (const struct sockaddr *)&control->address,
-             sizeof(control->address)) != 0 ||
-        listen(control->fd, BACKLOG) != 0)
-        return err_set_errno(err, ERR_FAILED, errno,
-                             "cannot open the socket " CONTROL_SOCKET_NAME);
-    return 0;
+    control->fd =
+        local_socket_listen(&control->address, CONTROL_SOCKET_NAME, err);
+    return control->fd >= 0 ? 0 : -1;
 }
 
 struct control *control_open(uv_loop_t *loop, const char *run_directory,

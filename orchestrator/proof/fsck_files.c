@@ -120,12 +120,13 @@ static bool check_attempt(const struct attempt *attempt)
     bool has_ended = attempt->cells[ATTEMPT_CELL_CAUSE].type == VALUE_TEXT;
     bool was_started =
         attempt->cells[ATTEMPT_CELL_STARTED_MS].type == VALUE_INT;
+    /* That of a client of `smtune suggest` has none, and no folder. */
+    bool had_process = integer_of(attempt, ATTEMPT_CELL_PID, 0) > 0;
+    bool is_there = true;
     struct attempt_exit end;
 
-    bool is_there = true;
-
     if (exit_read(path, attempt->cells[ATTEMPT_CELL_ID].integer, &end) == 0)
-        is_there = !was_started || fs_exists(path);
+        is_there = !was_started || !had_process || fs_exists(path);
     else if (has_ended && !is_overruled(attempt, &end))
         compare_exit(attempt, &end);
     free(path);

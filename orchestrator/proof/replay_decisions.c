@@ -563,7 +563,9 @@ static void *create(struct replay *replay)
     deciding->replay = replay;
     deciding->proof = &replay->proofs[PROOF_DECISIONS];
     deciding->budget = (struct budget_change){
-        .trials = (int64_t)experiment->search.budget_trials,
+        .trials = experiment->is_asked
+                      ? experiment->budget.file_trials
+                      : (int64_t)experiment->search.budget_trials,
         .time_ms = experiment->budget.file_time_ms};
     deciding_create_convergence(deciding);
     tally_init(&deciding->tally, experiment->budget.improvement);

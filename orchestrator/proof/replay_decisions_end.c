@@ -128,6 +128,14 @@ static bool may_interrupt(const struct deciding *deciding,
            job_judge_end(end, WISH_NONE, job->free_start) == EVENT_INTERRUPTED;
 }
 
+/* A program that runs the trials of the search itself may stop them. */
+static bool was_stopped_by_client(const struct deciding *deciding,
+                                  const struct judged *job)
+{
+    return deciding->experiment->is_asked && job->has_end &&
+           job->end.is_outside;
+}
+
 /* What the engine wanted of the attempt; that it said more than its schedule
  * had given it is believed. */
 static enum job_wish find_wish(const struct judged *job, enum job_event event)
@@ -160,7 +168,8 @@ int deciding_check_end(struct deciding *deciding, struct judged *job,
     enum job_wish wish = find_wish(job, event);
     enum job_event follows = judge(job, wish);
 
-    if (wish == WISH_STOP && !deciding_may_stop(deciding, life))
+    if (wish == WISH_STOP && !was_stopped_by_client(deciding, job) &&
+        !deciding_may_stop(deciding, life))
         return deciding_differ(
             deciding, job->number,
             "it was stopped, but the budget was not used up");

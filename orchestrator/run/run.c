@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/conf/conf.h"
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -310,6 +311,33 @@ const char *run_row_overrides(const struct run_row *row)
     return row->edited_spec[0] != '\0' ? row->edited_overrides : row->overrides;
 }
 
+/* What --set made of `trial` last; NULL: nothing. Borrowed from the list. */
+static const char *find_trial_word(const json_t *overrides)
+{
+    const char *found = NULL;
+
+    for (size_t i = 0; i < json_array_size(overrides); i++) {
+        const char *word = json_string_value(json_array_get(overrides, i));
+
+        if (word != NULL && (text_begins_with(word, "trial=") ||
+                             text_begins_with(word, "trial.")))
+            found = word;
+    }
+    return found;
+}
+
+bool run_row_is_asked(const struct run_row *row)
+{
+    const char *spec = run_row_spec(row), *words = run_row_overrides(row);
+    json_t *overrides = json_parse(words, strlen(words), NULL);
+    const char *word = find_trial_word(overrides);
+    bool has_trial = word != NULL ? strcmp(word, RUN_WITHOUT_TRIAL) != 0
+                                  : conf_has_key(spec, strlen(spec), "trial");
+
+    json_decref(overrides);
+    return strcmp(row->kind, "experiment") == 0 && !has_trial;
+}
+
 /* A text with the words of a JSON list, and one more (NULL: none). */
 static int parse_text(const struct experiment_source *file,
                       const char *overrides, const char *more,
@@ -331,6 +359,7 @@ static int parse_text(const struct experiment_source *file,
     source.length = strlen(source.text);
     source.assignments = assignments;
     source.assignment_count = count + (more != NULL);
+    source.is_for_search = true;
     result = spec_parse(spec, &source, diags, err);
     free(assignments);
     json_decref(list);

@@ -43,6 +43,9 @@ struct run_order {
 
 enum { RUN_SAME_NAMES_MAX = 10000 };
 
+/* The assignment that leaves out what a trial does: other programs run them. */
+#define RUN_WITHOUT_TRIAL "trial=null"
+
 /*
  * A new run of a file, which it takes over in every case. A given name that is
  * taken is ERR_BUSY.
@@ -77,6 +80,9 @@ int run_read_again(struct run *run, struct err *err);
 /* The text of a run's file that holds now, and its --set words. */
 const char *run_row_spec(const struct run_row *row);
 const char *run_row_overrides(const struct run_row *row);
+
+/* Whether other programs run its trials: an experiment without `trial`. */
+bool run_row_is_asked(const struct run_row *row);
 
 /* The budget that the record gives it now, into its experiment: it may be in
  * doubt where a commit of it failed. */

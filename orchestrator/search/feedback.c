@@ -60,17 +60,13 @@ static double *oriented(const struct experiment *experiment,
 static double *excesses(const struct experiment *experiment,
                         const struct feedback_item *item)
 {
-    size_t count = experiment->search.outcome_count;
     double *result;
 
-    if (item->outcomes == NULL && item->excesses == NULL)
+    if (item->outcomes == NULL)
         return NULL;
-    result = mem_array(count, sizeof(*result));
-    if (item->excesses == NULL)
-        outcome_excess(experiment->outcomes, experiment->outcome_count,
-                       item->outcomes, result);
-    else if (count > 0)
-        memcpy(result, item->excesses, count * sizeof(*result));
+    result = mem_array(experiment->search.outcome_count, sizeof(*result));
+    outcome_excess(experiment->outcomes, experiment->outcome_count,
+                   item->outcomes, result);
     return result;
 }
 
@@ -188,6 +184,37 @@ void feedback_tell(struct strategy *strategy, struct scheduler *scheduler,
                       decided.decision == DECIDE_CONTINUE);
     if (verdict != NULL)
         *verdict = decided;
+}
+
+static bool count_success(struct tally *tally,
+                          const struct experiment *experiment,
+                          const struct feedback_item *item)
+{
+    if (outcome_violation(experiment->outcomes, experiment->outcome_count,
+                          item->outcomes) > 0.0) {
+        tally_add_infeasible(tally);
+        return false;
+    }
+    if (experiment->objective_count == 0) {
+        tally_add_copy(tally);
+        return false;
+    }
+    return tally_add_result(
+        tally, experiment->objectives, item->number, item->place,
+        tally_value(item->values, experiment->objective_count));
+}
+
+bool feedback_count(struct tally *tally, const struct experiment *experiment,
+                    const struct feedback_item *item)
+{
+    if (item->kind != FEEDBACK_RESULT || item->is_superseded)
+        return false; /* what the trial came to since counts */
+    if (item->state == JOB_SUCCEEDED)
+        return count_success(tally, experiment, item);
+    if (item->lacks_value)
+        tally_note_without_value(tally, item->number);
+    tally_add_other(tally, item->state, item->number);
+    return false;
 }
 
 bool feedback_assignment(const struct trial_row *row,

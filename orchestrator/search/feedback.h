@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "orchestrator/job/budget.h"
 #include "orchestrator/job/states.h"
 #include "orchestrator/spec/experiment/experiment.h"
 #include "store/store.h"
@@ -37,9 +38,6 @@ struct feedback_item {
     /* Of a result, or an observation. */
     const double *values;   /* [objective_count]; NULL: not all were said */
     const double *outcomes; /* [outcome_count], as said; NULL: as values */
-    /* [search.outcome_count]: in place of outcomes, by how much bounds are
-     * exceeded (outcome.h); NULL: by what was said. */
-    const double *excesses;
 
     /* Of a result. */
     enum job_state state; /* a final one */
@@ -72,6 +70,10 @@ double feedback_orient(const struct experiment *experiment, size_t objective,
 void feedback_tell(struct strategy *strategy, struct scheduler *scheduler,
                    const struct experiment *experiment,
                    const struct feedback_item *item, struct verdict *verdict);
+
+/* Counts a result in the tally, others nowhere; whether it is the new best. */
+bool feedback_count(struct tally *tally, const struct experiment *experiment,
+                    const struct feedback_item *item);
 
 /* Tells of results alone. */
 void feedback_tell_convergence(struct convergence *convergence,

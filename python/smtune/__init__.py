@@ -2,8 +2,9 @@
 """smtune from Python.
 
 Inside a trial: params(), report(), resource(), should_stop(), checkpoint_dir().
-Elsewhere: run() starts a run, load() reads one from the store, and Study uses
-the search without a run. docs/python.md shows each of them.
+Elsewhere: run() starts a run, load() reads one from the store, Study uses the
+search for trials of your own, and import_optuna() makes a run of a study.
+docs/python.md shows each of them.
 
 Only what a trial needs is imported at once. The rest is imported on first use,
 because a trial imports this package in each of its processes.
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, List
 from ._trial import checkpoint_dir, params, report, resource, should_stop
 
 if TYPE_CHECKING:
+    from ._optuna import import_optuna, read_optuna
     from ._program import Error, ProgramNotFound
     from ._record import Run, RunFailed, Trial, load
     from ._running import run
@@ -21,14 +23,15 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = ["Error", "ProgramNotFound", "Run", "RunFailed", "Study",
-           "StudyTrial", "Trial", "checkpoint_dir", "load", "params", "report",
-           "resource", "run", "should_stop"]
+           "StudyTrial", "Trial", "checkpoint_dir", "import_optuna", "load",
+           "params", "read_optuna", "report", "resource", "run", "should_stop"]
 
 if not TYPE_CHECKING:
     _HOMES = {"Error": "_program", "ProgramNotFound": "_program",
               "Run": "_record", "RunFailed": "_record", "Trial": "_record",
               "load": "_record", "run": "_running", "Study": "_study",
-              "StudyTrial": "_study"}
+              "StudyTrial": "_study", "import_optuna": "_optuna",
+              "read_optuna": "_optuna"}
 
     def __getattr__(name: str) -> object:
         if name == "__version__":

@@ -5,11 +5,14 @@ All reading goes through its commands, so the package does not depend on the
 tables of the store.
 """
 
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
-from typing import IO, Any, List, Mapping, NoReturn, Optional, Sequence, Union
+import tempfile
+from typing import (IO, Any, Iterator, List, Mapping, NoReturn, Optional,
+                    Sequence, Union)
 
 File = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 Folder = Union[str, "os.PathLike[str]"]
@@ -60,10 +63,11 @@ def _text(word: object) -> Any:
     return word if isinstance(word, (str, os.PathLike)) else str(word)
 
 
-def call(*words: object, store: Optional[Folder] = None) -> bytes:
-    """The output of a command. Error, if it fails."""
+def call(*words: object, store: Optional[Folder] = None,
+         text: bytes = b"") -> bytes:
+    """The output of a command, with a text as its input. Error, if it fails."""
     done = subprocess.run(
-        command(*words, store=store), stdin=subprocess.DEVNULL,
+        command(*words, store=store), input=text,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode != 0:
         fail(done.returncode, done.stdout, done.stderr)
@@ -98,6 +102,25 @@ def file_text(file: Mapping[str, Any]) -> str:
     import json
     return json.dumps({"version": 1, **file}, indent=1, default=_plain,
                       ensure_ascii=False, allow_nan=False) + "\n"
+
+
+@contextlib.contextmanager
+def on_disk(file: Optional[File]) -> Iterator[Optional[Folder]]:
+    """The path of a file; that of one for a dict exists until the end."""
+    if not isinstance(file, Mapping):
+        yield file
+        return
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml", prefix="smtune-",
+                                     encoding="utf-8") as made:
+        made.write(file_text(file))
+        made.flush()
+        yield made.name
+
+
+def plain_setting(params: Mapping[str, Any]) -> Any:
+    """The parameters of a trial with values as JSON has them."""
+    import json
+    return json.loads(json.dumps(dict(params), default=_plain))
 
 
 def _plain(value: Any) -> Any:

@@ -2,8 +2,8 @@
 """The search of an experiment, for a program that runs the trials itself.
 
 A Study is a process of `smtune suggest --stdio`: one line of JSON for each
-request, and one for each answer. Nothing is written to the store. Several
-threads may use a Study.
+request, and one for each answer. Nothing is written to the store, unless the
+study has the name of a run. Several threads may use a Study.
 
 An interrupt can come between any two steps of a request. Then an answer may be
 owed, the rest of a request may be unwritten, or the answer was read and is
@@ -61,10 +61,27 @@ class StudyTrial:
 
 class Study:
     """The search of an experiment: the path of its file, or a dict with the
-    same keys. The file needs no `trial`."""
+    same keys. The file needs no `trial`.
 
-    def __init__(self, file: File, *, store: Optional[Folder] = None,
+    With `record`, the trials are those of the run with that name in the store:
+    a new one, or one that a study has begun, which continues. smtune answers a
+    result after it is in the record. The budget of the file ends the run, and
+    `trials` changes that budget. A run that continues needs no file.
+
+    With `socket`, the study is a client of `smtune serve-search`, which has the
+    file and the run: several programs share one search."""
+
+    def __init__(self, file: Optional[File] = None, *,
+                 record: Optional[str] = None, trials: Optional[int] = None,
+                 socket: Optional[Folder] = None,
+                 store: Optional[Folder] = None,
                  set: Optional[Mapping[str, Any]] = None) -> None:
+        others = (file, record, trials, store, set)
+        if socket is not None and any(other is not None for other in others):
+            raise TypeError(
+                "with a socket, the server has the file and the run")
+        if file is None and record is None and socket is None:
+            raise TypeError("a study needs a file, or the name of a run")
         # Until Python 3.10 an interrupt at the end of a `with` leaves a lock
         # locked: the same thread can then go on.
         self._lock = threading.RLock()
@@ -72,20 +89,32 @@ class Study:
         self._marks = 0
         self._missed: List[Dict[str, Any]] = []  # trials that no ask() returned
         self._err: IO[bytes] = tempfile.TemporaryFile()
-        made = _write(file) if isinstance(file, Mapping) else None
-        path = made if made is not None else file
-        assert not isinstance(path, Mapping)
-        try:
+        self._process: Optional["subprocess.Popen[bytes]"] = None
+        if socket is not None:
+            self._open(*_connect(socket))
+            self._exchange({"op": "best"})
+            return
+        words: List[Any] = []
+        if record is not None:
+            words += ["--record", record]
+        if trials is not None:
+            words += ["--trials", trials]
+        with _program.on_disk(file) as path:
+            if path is not None:
+                words.append(path)
             self._process = subprocess.Popen(
-                _program.command("suggest", "--stdio", path,
+                _program.command("suggest", "--stdio", *words,
                                  *_program.settings(set), store=store),
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 stderr=self._err, start_new_session=True)
-            self._end = weakref.finalize(self, _end, self._process, self._err)
+            assert self._process.stdin and self._process.stdout
+            self._open(self._process.stdin, self._process.stdout)
             self._exchange({"op": "best"})  # it has read the file then
-        finally:
-            if made is not None:
-                os.unlink(made)
+
+    def _open(self, requests: IO[bytes], answers: IO[bytes]) -> None:
+        self._requests, self._answers = requests, answers
+        self._end = weakref.finalize(self, _end, self._process,
+                                     (requests, answers, self._err))
 
     # ---- requests ----
 
@@ -103,13 +132,14 @@ class Study:
                 self._send(line)
                 line = self._read()
                 self._is_behind = False
-            except BrokenPipeError:
+            except ConnectionError:
                 line = b""
             if line:
                 found: Dict[str, Any] = json.loads(line)
                 return found
-            status = self._process.wait()
-            message = _program.drain(self._err)
+            status = self._process.wait() if self._process else 1
+            message = (_program.drain(self._err) if self._process
+                       else b"the server of the search has ended")
             self._end()
         _program.fail(status, b"", message)
 
@@ -131,16 +161,12 @@ class Study:
         self._is_behind = False
 
     def _send(self, line: bytes) -> None:
-        stdin = self._process.stdin
-        assert stdin is not None
-        stdin.write(line + b"\n")
-        stdin.flush()
+        self._requests.write(line + b"\n")
+        self._requests.flush()
 
     def _read(self) -> bytes:
         """A line; b"", if the process has ended."""
-        stdout = self._process.stdout
-        assert stdout is not None
-        line = stdout.readline()
+        line = self._answers.readline()
         return line if line.endswith(b"\n") else b""
 
     def _request(self, request: Dict[str, Any]) -> Dict[str, Any]:
@@ -158,18 +184,25 @@ class Study:
     def _ask(self, more: Dict[str, Any]) -> Dict[str, Any]:
         return self._request({"op": "ask", "n": 1, **more})
 
-    def tell(self, trial: Union[StudyTrial, int], value: Value = None, *,
-             state: Optional[str] = None,
+    def tell(self, trial: Union[StudyTrial, int, Mapping[str, Any]],
+             value: Value = None, *, state: Optional[str] = None,
              constraints: Optional[Sequence[float]] = None,
              resource: Optional[int] = None) -> Optional[str]:
         """Reports the result of a trial: a value for each objective, in the
         direction of the objective. None or nan is a failure; `state` is
         "succeeded", "failed", "stopped" or "cancelled". With constraints on
         metrics, each number in `constraints` must not exceed 0. Returns the
-        decision of a schedule, if the trial is not at its end."""
+        decision of a schedule, if the trial is not at its end.
+
+        A dict of parameters in place of a trial is a result that the study did
+        not ask for: it becomes a trial, and the search learns from it."""
         if value is None and state in (None, "succeeded"):
             state = "failed"
-        request: Dict[str, Any] = {"op": "tell", "id": _id(trial)}
+        request: Dict[str, Any] = {"op": "tell"}
+        if isinstance(trial, Mapping):
+            request["params"] = _program.plain_setting(trial)
+        else:
+            request["id"] = _id(trial)
         if value is not None:
             request.update(_values(value))
         if state is not None:
@@ -237,7 +270,7 @@ class Study:
         _loop.Loop(self, function, trials, catch).run(parallel, processes)
 
     def close(self) -> None:
-        """Ends the process of the search."""
+        """Ends the process of the search, or the connection to it."""
         with self._lock:
             self._end()
 
@@ -248,21 +281,29 @@ class Study:
         self.close()
 
 
-def _write(file: Mapping[str, Any]) -> str:
-    with tempfile.NamedTemporaryFile("w", suffix=".yaml", prefix="smtune-",
-                                     encoding="utf-8", delete=False) as made:
-        made.write(_program.file_text(file))
-    return made.name
+def _connect(path: Folder) -> Tuple[IO[bytes], IO[bytes]]:
+    import socket
+    link = socket.socket(socket.AF_UNIX)
+    try:
+        link.connect(os.fspath(path))
+        return link.makefile("wb"), link.makefile("rb")
+    except OSError as error:
+        raise Error(f"cannot connect to '{os.fspath(path)}': "
+                    f"{error.strerror or error}") from None
+    finally:
+        link.close()  # the files keep it open
 
 
-def _end(process: "subprocess.Popen[bytes]", err: IO[bytes]) -> None:
+def _end(process: "Optional[subprocess.Popen[bytes]]",
+         streams: Sequence[IO[bytes]]) -> None:
     """The end of the input is the end of the search."""
-    for stream in (process.stdin, process.stdout, err):
-        if stream is not None:
-            try:
-                stream.close()
-            except BrokenPipeError:
-                pass
+    for stream in streams:
+        try:
+            stream.close()
+        except ConnectionError:
+            pass
+    if process is None:
+        return
     try:
         process.wait(_PATIENCE_S)
     except subprocess.TimeoutExpired:  # a fork of this process has its input

@@ -18,7 +18,7 @@ GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden" / "help"
 def commands(smtune):
     """The names of the commands, as `smtune help` lists them."""
     overview = smtune.ok("help").split("\nOptions of every command")[0]
-    return re.findall(r"^  ([a-z]+)(?:  |$)", overview, re.MULTILINE)
+    return re.findall(r"^  ([a-z-]+)(?:  |$)", overview, re.MULTILINE)
 
 
 def examples(smtune, command):
@@ -86,6 +86,7 @@ def test_the_manual_page_is_sound(smtune, tmp_path, root):
                           capture_output=True, text=True)
     assert lint.stdout + lint.stderr == ""
     for name in commands(smtune):
+        name = name.replace("-", "\\-")
         assert f'.SS "smtune {name}"' in page
 
 

@@ -2,11 +2,11 @@
 """`smtune suggest --stdio`: the search in the hands of another program."""
 
 import json
-import select
 import subprocess
 
 import pytest
 
+from sessions import Client
 from test_replay import METHODS
 
 pytestmark = pytest.mark.sanitized
@@ -22,31 +22,16 @@ FILE = """\
     """
 
 
-class Session:
+class Session(Client):
     """A process that is asked line by line, as a driver does it."""
 
     def __init__(self, smtune, *words):
         self.process = smtune.start("suggest", "--stdio", *words,
                                     stdin=subprocess.PIPE)
-
-    def send(self, line):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-
-    def receive(self):
-        ready, _, _ = select.select([self.process.stdout], [], [], 30)
-        assert ready, "no answer within 30 s"
-        return json.loads(self.process.stdout.readline())
-
-    def __call__(self, op, **more):
-        self.send(json.dumps({"op": op, **more}))
-        return self.receive()
-
-    def ask(self, n=1):
-        return self("ask", n=n)["trials"]
+        super().__init__(self.process.stdin, self.process.stdout)
 
     def end(self):
-        self.process.stdin.close()
+        self.close()
         return self.process.wait(30)
 
 

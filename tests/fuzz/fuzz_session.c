@@ -9,7 +9,7 @@
 #include "base/compiler.h"
 #include "base/conf/diag.h"
 #include "base/json.h"
-#include "orchestrator/search/ask_tell.h"
+#include "orchestrator/ask_tell/ask_tell.h"
 #include "orchestrator/spec/experiment/experiment.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size_t length = (size_t)((newline != NULL ? newline : end) - line);
         struct buf out = BUF_INIT;
 
-        ask_tell_answer(ask_tell, line, length, &out);
+        ask_tell_answer(ask_tell, 1, line, length, &out);
         check_answer(&out);
         buf_clear(&out);
         line += length + 1;

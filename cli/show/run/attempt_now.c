@@ -21,6 +21,14 @@ static bool is_on_cluster(const struct attempt_row *attempt)
     return attempt->handle != NULL || attempt->queued_ms != 0;
 }
 
+/* A client of `smtune suggest` ran the trial: there is no process to look for.
+ */
+static bool is_of_client(const struct attempt_row *attempt)
+{
+    return strcmp(attempt->state, "running") == 0 && attempt->pid == 0 &&
+           !is_on_cluster(attempt);
+}
+
 static char *resume_unknown(const struct attempt_row *attempt,
                             const struct attempt_look *look)
 {
@@ -112,7 +120,11 @@ void attempt_now_of(const struct run_view *view,
     *now = (struct attempt_now){.state = attempt->state,
                                 .started_ms = attempt->started_ms,
                                 .ran_ms = -1};
-    if (attempt->ended_ms == 0 && run_lacks_engine(view)) {
+    if (attempt->ended_ms == 0 && run_lacks_engine(view) &&
+        is_of_client(attempt)) {
+        now->state = "lost";
+        now->resume = mem_copy_string("the next session returns the trial");
+    } else if (attempt->ended_ms == 0 && run_lacks_engine(view)) {
         look_at(view, attempt, &look);
         apply(attempt, &look, now);
     } else if (now->started_ms != 0 &&
@@ -167,6 +179,12 @@ static int print_sentence(void *user, const struct attempt_row *attempt)
 
     if (attempt->ended_ms != 0)
         return 0;
+    if (is_of_client(attempt)) {
+        buf_add_string(sentence->out,
+                       "the session of its client crashed, and the next one "
+                       "returns the trial");
+        return 0;
+    }
     look_at(sentence->view, attempt, &look);
     apply(attempt, &look, &now);
     describe(attempt, &look, sentence->out);

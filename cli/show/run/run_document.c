@@ -13,6 +13,7 @@
 #include "cli/show/run/replicates.h"
 #include "cli/show/run/trial_table.h"
 #include "orchestrator/run/budget_change.h"
+#include "orchestrator/run/run.h"
 
 int run_document_time(struct document *document, const struct run_view *view,
                       struct err *err)
@@ -173,18 +174,17 @@ int run_document_best(struct document *document, const struct cli *cli,
 
 void run_document_hint(const struct cli *cli, const struct run_view *view)
 {
+    bool is_interrupted = strcmp(view->state, "interrupted") == 0;
+
     if (cli->quiet || cli->output != OUTPUT_TABLE)
         return;
     fflush(stdout);
-    if (strcmp(view->state, "interrupted") == 0)
-        fprintf(stderr,
-                "\n"
-                "Its engine crashed. To resume it: smtune resume %s\n",
-                view->row.name);
-    else if (strcmp(view->state, "paused") == 0 ||
-             strcmp(view->state, "stopped") == 0)
-        fprintf(stderr,
-                "\n"
-                "To resume it: smtune resume %s\n",
-                view->row.name);
+    if (!is_interrupted && strcmp(view->state, "paused") != 0 &&
+        strcmp(view->state, "stopped") != 0)
+        return;
+    fprintf(stderr, "\n%sTo resume it: smtune %s %s\n",
+            is_interrupted ? "Its engine crashed. " : "",
+            run_row_is_asked(&view->row) ? "suggest --stdio --record"
+                                         : "resume",
+            view->row.name);
 }

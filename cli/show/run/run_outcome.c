@@ -57,6 +57,7 @@ static int keep_row(void *user, const struct run_row *run)
     outcome->state = mem_copy_string(run->state);
     outcome->reason = mem_copy_string(run->reason != NULL ? run->reason : "");
     outcome->is_workflow = run_is_workflow(run);
+    outcome->is_asked = run_row_is_asked(run);
     outcome->has_best = run->best_trial > 0;
     outcome->has_target = has_target(run);
     return 0;

@@ -13,6 +13,7 @@ struct store;
 struct run_outcome {
     char *name, *state, *reason;
     bool is_workflow;
+    bool is_asked; /* other programs run its trials */
     bool has_best;
     bool has_target; /* asked for by its file, or --set */
 };

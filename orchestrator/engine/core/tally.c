@@ -1,47 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "orchestrator/engine/core/tally.h"
 
-#include <math.h>
 #include <stdlib.h>
-
-#include "orchestrator/spec/experiment/outcome.h"
-
-static bool add_success(struct engine *engine,
-                        const struct feedback_item *trial)
-{
-    const struct experiment *experiment = engine->experiment;
-
-    if (outcome_violation(experiment->outcomes, experiment->outcome_count,
-                          trial->outcomes) > 0.0) {
-        tally_add_infeasible(&engine->tally);
-        return false;
-    }
-    if (experiment->objective_count == 0) {
-        tally_add_copy(&engine->tally);
-        return false;
-    }
-    return tally_add_result(
-        &engine->tally, experiment->objectives, trial->number, trial->place,
-        tally_value(trial->values, experiment->objective_count));
-}
-
-/* Whether it is the new best. */
-static bool count_result(struct engine *engine,
-                         const struct feedback_item *trial)
-{
-    if (trial->kind != FEEDBACK_RESULT || trial->is_superseded)
-        return false; /* what the trial came to since counts */
-    if (trial->state == JOB_SUCCEEDED)
-        return add_success(engine, trial);
-    if (trial->lacks_value)
-        tally_note_without_value(&engine->tally, trial->number);
-    tally_add_other(&engine->tally, trial->state, trial->number);
-    return false;
-}
 
 bool engine_count(struct engine *engine, const struct feedback_item *item)
 {
-    bool is_best = count_result(engine, item);
+    bool is_best = feedback_count(&engine->tally, engine->experiment, item);
 
     engine->transaction.told_count = item->place;
     return is_best;
@@ -103,7 +67,7 @@ static int recount(struct engine *engine, struct err *err)
     if (result == 0) {
         tally_forget(&engine->tally);
         while ((trial = feedback_next(counting.feedback, INT64_MAX)) != NULL)
-            count_result(engine, trial);
+            feedback_count(&engine->tally, engine->experiment, trial);
     }
     feedback_destroy(counting.feedback);
     return result;

@@ -228,6 +228,9 @@ static void build_budget(struct build *build, const struct conf_node *node)
     budget->failures = conf_read_int(node, "failures", 0);
     budget->gives_up = conf_get(node, "failures") == NULL;
     build->experiment->search.budget_trials = (uint64_t)budget->trials;
+    /* Other programs decide when they have enough; the default is a plan. */
+    if (build->experiment->is_asked && conf_get(node, "trials") == NULL)
+        budget->trials = budget->file_trials = 0;
     build->experiment->search.parallel =
         (uint64_t)experiment_parallel(build->experiment);
     refuse_with_many(build, node, "target");
@@ -291,11 +294,14 @@ static void build_all(struct build *build)
     check_search(build, root);
 }
 
+/* `trial: null` leaves it out, too. */
 static bool lacks_trial(const struct conf_doc *doc)
 {
     const struct conf_node *root = conf_root(doc);
+    const struct conf_node *trial =
+        root->type == CONF_MAP ? conf_get(root, "trial") : root;
 
-    return root->type == CONF_MAP && conf_get(root, "trial") == NULL;
+    return trial == NULL || trial->type == CONF_NULL;
 }
 
 static int assign_one(struct experiment_file *file,
@@ -352,7 +358,9 @@ struct experiment_file *experiment_open(struct conf_doc *doc,
     if (experiment->path[0] != '\0')
         experiment->folder = build_resolve_path(file, ".");
     rc = assign(file, source, keys, err);
-    if (rc == 0 && source->is_for_search && lacks_trial(doc))
+    experiment->is_asked = rc == 0 && source->is_for_search &&
+                           keys == experiment_schema && lacks_trial(doc);
+    if (experiment->is_asked)
         rc = conf_set(doc, keys, "trial={command: 'true', checkpoints: true}",
                       err);
     if (rc == 0)

@@ -128,6 +128,7 @@ struct experiment {
     struct budget budget;
     struct schedule schedule;
     struct job_spec task; /* what each trial does */
+    bool is_asked;        /* nothing: other programs run the trials */
     struct receiver *receivers;
     size_t receiver_count;
     /* state_directory is unset, and parallel is what holds where the budget

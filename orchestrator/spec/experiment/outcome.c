@@ -47,12 +47,3 @@ double outcome_violation(const struct outcome_bounds *outcomes, size_t count,
         sum += exceeded(&outcomes[i], values[i]);
     return sum;
 }
-
-double outcome_sum_excess(const double *excess, size_t count)
-{
-    double sum = 0.0;
-
-    for (size_t i = 0; i < count; i++)
-        sum += isnan(excess[i]) ? (double)INFINITY : fmax(excess[i], 0.0);
-    return sum;
-}

@@ -27,7 +27,4 @@ void outcome_excess(const struct outcome_bounds *outcomes, size_t count,
 double outcome_violation(const struct outcome_bounds *outcomes, size_t count,
                          const double *values);
 
-/* The same where the excesses are known; they are NaN where a value is. */
-double outcome_sum_excess(const double *excess, size_t count);
-
 #endif

@@ -39,8 +39,6 @@ static void test_outcome__violations_add_up(void **state)
                                   (const double[]){20.0, 0.5, 1.0}) == 0.0);
     assert_true(outcome_violation(outcomes, OUTCOMES,
                                   (const double[]){25.0, 0.25, 1.5}) == 5.25);
-    assert_true(outcome_sum_excess((const double[]){5.0, 0.25, -0.5, -0.5},
-                                   BOUNDS) == 5.25);
     assert_true(outcome_violation(outcomes, OUTCOMES,
                                   (const double[]){0.0, 1.0, 2.5}) == 0.5);
 }
@@ -51,8 +49,6 @@ static void test_outcome__what_is_not_known_is_not_feasible(void **state)
     assert_true(isinf(outcome_violation(
         outcomes, OUTCOMES, (const double[]){1.0, (double)NAN, 1.0})));
     assert_true(isinf(outcome_violation(outcomes, OUTCOMES, NULL)));
-    assert_true(
-        isinf(outcome_sum_excess((const double[]){-1.0, (double)NAN}, 2)));
     assert_true(outcome_violation(outcomes, 0, NULL) == 0.0);
     assert_true(outcome_violation(outcomes, 1,
                                   (const double[]){-(double)INFINITY}) == 0.0);

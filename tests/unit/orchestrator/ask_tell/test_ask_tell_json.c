@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What programs may ask a session for, and what is said of the rest. */
-#include "orchestrator/search/ask_tell_json.h"
+#include "orchestrator/ask_tell/ask_tell_json.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

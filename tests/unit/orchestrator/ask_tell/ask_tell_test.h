@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_TESTS_UNIT_ORCHESTRATOR_SEARCH_ASK_TELL_TEST_H
-#define SMTUNE_TESTS_UNIT_ORCHESTRATOR_SEARCH_ASK_TELL_TEST_H
+#ifndef SMTUNE_TESTS_UNIT_ORCHESTRATOR_ASK_TELL_ASK_TELL_TEST_H
+#define SMTUNE_TESTS_UNIT_ORCHESTRATOR_ASK_TELL_ASK_TELL_TEST_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/conf/diag.h"
 #include "base/json.h"
-#include "orchestrator/search/ask_tell.h"
+#include "orchestrator/ask_tell/ask_tell.h"
 
 /* Sessions of the tests, which ask line by line. */
 
@@ -66,7 +66,7 @@ static inline void ask_for(struct test_session *test, const char *request,
 
     buf_add_string(&line, request);
     exchange_quotes(&line, '\'', '"');
-    ask_tell_answer(test->session, buf_text(&line), line.length, out);
+    ask_tell_answer(test->session, 1, buf_text(&line), line.length, out);
     assert_true(out->length > 0 && out->data[out->length - 1] == '\n');
     buf_truncate(out, out->length - 1);
     buf_clear(&line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "orchestrator/search/ask_tell_json.h"
+#include "orchestrator/ask_tell/ask_tell_json.h"
 
 #include <inttypes.h>
 #include <math.h>

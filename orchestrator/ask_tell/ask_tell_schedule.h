@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_SEARCH_ASK_TELL_SCHEDULE_H
-#define SMTUNE_ORCHESTRATOR_SEARCH_ASK_TELL_SCHEDULE_H
+#ifndef SMTUNE_ORCHESTRATOR_ASK_TELL_ASK_TELL_SCHEDULE_H
+#define SMTUNE_ORCHESTRATOR_ASK_TELL_ASK_TELL_SCHEDULE_H
 
 #include <stdint.h>
 
@@ -33,9 +33,7 @@ int ask_tell_schedule_read_budget(const struct ask_tell *ask_tell,
  * outcome) is that of a rung, where the trial pauses; NULL: it is the last. */
 json_t *ask_tell_schedule_pause(struct ask_tell *ask_tell, size_t number,
                                 uint64_t budget,
-                                const struct ask_tell_trial *end,
-                                const double *excesses);
-
+                                const struct ask_tell_trial *end);
 /* Adds what the schedule has to say of the trial. */
 void ask_tell_schedule_describe(const struct ask_tell *ask_tell,
                                 const struct ask_tell_trial *trial,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A search with a schedule in the hands of another program: which trials go
  * on, how far, and what becomes of the others. */
-#include "orchestrator/search/ask_tell_schedule.h"
+#include "orchestrator/ask_tell/ask_tell_schedule.h"
 
 #include <stdio.h>
 
 #include "base/compiler.h"
-#include "tests/unit/orchestrator/search/ask_tell_test.h"
+#include "tests/unit/orchestrator/ask_tell/ask_tell_test.h"
 
 /* x is 1, 2 ... in turn. */
 #define HEAD(objective)                                                        \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef SMTUNE_ORCHESTRATOR_SEARCH_ASK_TELL_JSON_H
-#define SMTUNE_ORCHESTRATOR_SEARCH_ASK_TELL_JSON_H
+#ifndef SMTUNE_ORCHESTRATOR_ASK_TELL_ASK_TELL_JSON_H
+#define SMTUNE_ORCHESTRATOR_ASK_TELL_ASK_TELL_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A search in the hands of another program: what it asks for, tells, and gets
  * to know. */
-#include "orchestrator/search/ask_tell.h"
+#include "orchestrator/ask_tell/ask_tell.h"
 
 #include <stdio.h>
 
 #include "base/compiler.h"
-#include "tests/unit/orchestrator/search/ask_tell_test.h"
+#include "tests/unit/orchestrator/ask_tell/ask_tell_test.h"
 
 /* x is 1, 2 ... in turn. */
 #define HEAD(objective) "version: 1\nobjective: " objective "\n"
