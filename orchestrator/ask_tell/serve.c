@@ -121,7 +121,7 @@ static struct client *add_client(struct server *server, int in, int out)
     client->in = in;
     client->out = out;
     server->clients = mem_grow(server->clients, server->count,
-                               &server->capacity, sizeof(*server->clients));
+                               &server->capacity, sizeof(struct client *));
     server->clients[server->count++] = client;
     return client;
 }

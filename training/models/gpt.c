@@ -594,6 +594,13 @@ struct matrix gpt_go_on(struct model *model, const uint16_t *tokens,
     return forward(&work);
 }
 
+static int complete(void *options, int argc, char **argv, struct err *err)
+{
+    const struct flag_set set = {gpt_flags, options, NULL};
+
+    return gpt_init_from_complete(&set, argc, argv, err);
+}
+
 const struct model_kind model_gpt = {
     .name = "gpt",
     .summary = "transformer on text",
@@ -621,7 +628,7 @@ const struct model_kind model_gpt = {
     .plan = gpt_plan,
     .place = gpt_place,
     .init = gpt_init,
-    .complete = gpt_init_from_complete,
+    .complete = complete,
     .load = gpt_init_from_load,
     .flops = gpt_flops,
     .forward = gpt_forward,

@@ -4,22 +4,11 @@
 
 #include <stdint.h>
 
-#include "training/data/text.h"
+#include "training/models/gpt_options.h"
 #include "training/models/model.h"
 
 /* GPT-2 (Radford et al., "Language models are unsupervised multitask
  * learners", 2019), at any size. */
-
-enum { GPT_MAX_LAYERS = 96 };
-
-struct gpt_options {
-    struct text_options text;
-    int64_t layers; /* 1 .. GPT_MAX_LAYERS */
-    int64_t heads;  /* divides width */
-    int64_t width;
-    double dropout;
-    const char *init_from; /* a folder of weights to begin with, or NULL */
-};
 
 extern const struct model_kind model_gpt;
 

@@ -12,11 +12,14 @@
 #include <string.h>
 
 #include "base/compiler.h"
-#include "training/models/gpt.h"
 #include "training/models/gpt2_files.h"
+#include "training/models/gpt_options.h"
+#include "training/models/model.h"
+#include "training/util/flags.h"
 
-static int take_sizes(struct gpt_options *how, const struct gpt2_config *config,
-                      int argc, char **argv, struct err *err)
+static int take_sizes(const struct flag_set *set,
+                      const struct gpt2_config *config, int argc, char **argv,
+                      struct err *err)
 {
     const struct {
         const char *name;
@@ -25,28 +28,28 @@ static int take_sizes(struct gpt_options *how, const struct gpt2_config *config,
                  {"heads", config->heads},
                  {"width", config->width},
                  {"context", config->context}};
-    const struct flag_set set = {model_gpt.flags, how, NULL};
+    const struct gpt_options *how = set->options;
     char value[24];
 
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
         snprintf(value, sizeof(value), "%" PRId64, sizes[i].value);
-        if (flags_default(&set, sizes[i].name, value, argc, argv, err) != 0)
+        if (flags_default(set, sizes[i].name, value, argc, argv, err) != 0)
             return err_prefix(err, "weights in '%s'", how->init_from);
     }
-    return flags_default(&set, "vocabulary", how->init_from, argc, argv, err);
+    return flags_default(set, "vocabulary", how->init_from, argc, argv, err);
 }
 
-int gpt_init_from_complete(void *options, int argc, char **argv,
+int gpt_init_from_complete(const struct flag_set *set, int argc, char **argv,
                            struct err *err)
 {
-    struct gpt_options *how = options;
+    struct gpt_options *how = set->options;
     struct gpt2_config config;
 
     if (how->init_from == NULL)
         return 0;
     if (gpt2_config_read(how->init_from, &config, err) != 0)
         return err_prefix(err, "--init-from");
-    if (take_sizes(how, &config, argc, argv, err) != 0)
+    if (take_sizes(set, &config, argc, argv, err) != 0)
         return -1;
     /* The shapes of tensors have all sizes but this one. */
     if (how->heads != config.heads)

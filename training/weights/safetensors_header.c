@@ -200,13 +200,13 @@ void safetensors_header_free(struct weight *weights, size_t count)
 static json_t *to_json(const struct weight *weight)
 {
     json_t *shape = json_array(), *offsets = json_array();
+    uint64_t end = weight->begin + weight->bytes;
 
     for (size_t i = 0; i < weight->dimensions; i++)
         json_array_append_new(shape,
                               json_integer((json_int_t)weight->shape[i]));
     json_array_append_new(offsets, json_integer((json_int_t)weight->begin));
-    json_array_append_new(
-        offsets, json_integer((json_int_t)(weight->begin + weight->bytes)));
+    json_array_append_new(offsets, json_integer((json_int_t)end));
     return json_pack("{s:s, s:o, s:o}", "dtype", dtype_name(weight->dtype),
                      "shape", shape, "data_offsets", offsets);
 }
