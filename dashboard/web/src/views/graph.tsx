@@ -271,7 +271,7 @@ export function GraphView({ run }: ViewProps) {
           <span class="row nowrap" role="group" aria-label="Zoom">
             <ToolButton text="−" what="Zoom out" act={() => zoom(1 / BUTTON_ZOOM)} />
             <ToolButton text="+" what="Zoom in" act={() => zoom(BUTTON_ZOOM)} />
-            <ToolButton text="1:1" what="Legible size" act={() => (heldCamera.value = [])} />
+            <ToolButton text="1:1" what="Legible size, 1:1" act={() => (heldCamera.value = [])} />
             <ToolButton text="All" what="Show all" act={() => graph && hold(fit(graph, width))} />
           </span>
         </>
