@@ -311,7 +311,7 @@ def test_commands_change_a_run_with_a_session(smtune, session):
     smtune.ok("stop", "r", "--job", "1")
     smtune.ok("enqueue", "r", "x=0.375", "k=a")
     s = session(BOUNDED)
-    assert smtune.states("r") == ["cancelled", "ready"]
+    wait_until(lambda: smtune.states("r") == ["cancelled", "ready"])
     assert s("tell", id=1, value=0)["error"] == "trial 1 already has a result"
     assert [t["id"] for t in s.ask(2)] == [2, 3]
     s("tell", id=3, value=0.5)

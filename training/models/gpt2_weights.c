@@ -268,7 +268,7 @@ int gpt2_weights_read(const char *folder, struct params *params,
     if (reading.files == NULL)
         return -1;
     reading.prefix = has_prefix(reading.files) ? PREFIX : "";
-    reading.used = mem_array(params->tensor_count, sizeof(*reading.used));
+    reading.used = mem_array(params->tensor_count, sizeof(struct weight *));
     reading.chunk = mem_array(CHUNK_NUMBERS, sizeof(*reading.chunk));
     for (size_t i = 0; i < params->tensor_count && status == 0; i++)
         status = read_tensor(&reading, i, err);

@@ -24,7 +24,7 @@ UNUSED static int fill_run(struct store *store, const char *name,
                          &(struct run_new){
                              .name = name,
                              .kind = "experiment",
-                             .spec = "version: 1\n",
+                             .spec = "version: 1\ntrial: {command: \"true\"}\n",
                              .overrides = "[]",
                              .spec_path = "/tmp/exp.yaml",
                              .work_directory = "/tmp",
