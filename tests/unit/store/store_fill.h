@@ -17,6 +17,8 @@ static const char *const fill_params[FILL_PARAMS] = {
     "lr",    "width",  "optimizer", "nesterov", "momentum",
     "decay", "layers", "dropout",   "batch",    "epochs"};
 
+#define FILL_SPEC "version: 1\ntrial: {command: \"true\"}\n"
+
 UNUSED static int fill_run(struct store *store, const char *name,
                            const char *goal, int64_t *id, struct err *err)
 {
@@ -24,7 +26,7 @@ UNUSED static int fill_run(struct store *store, const char *name,
                          &(struct run_new){
                              .name = name,
                              .kind = "experiment",
-                             .spec = "version: 1\ntrial: {command: \"true\"}\n",
+                             .spec = FILL_SPEC,
                              .overrides = "[]",
                              .spec_path = "/tmp/exp.yaml",
                              .work_directory = "/tmp",

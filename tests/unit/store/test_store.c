@@ -53,7 +53,7 @@ static void test_store__run_comes_back(void **state)
     assert_string_equal(seen.reason, "it's \"enough\"");
     assert_string_equal(seen.metric, "loss");
     assert_string_equal(seen.goal, "minimize");
-    assert_string_equal(seen.spec, "version: 1\n");
+    assert_string_equal(seen.spec, FILL_SPEC);
     assert_string_equal(seen.boot_id, "");
     assert_true(seen.row.seed == UINT64_MAX);
     assert_int_equal(seen.row.pid, 0);

@@ -163,7 +163,8 @@ static void test_store_attempts__each_change_leaves_an_event(void **state)
     assert_string_equal(
         text,
         "0 run_created {\"state\":\"running\",\"name\":\"r\","
-        "\"kind\":\"experiment\",\"spec\":\"version: 1\\u000a\","
+        "\"kind\":\"experiment\",\"spec\":\"version: 1\\u000atrial: "
+        "{command: \\\"true\\\"}\\u000a\","
         "\"overrides\":\"[]\",\"spec_path\":\"/tmp/exp.yaml\","
         "\"work_directory\":\"/tmp\",\"seed\":-1,\"metrics\":[\"loss\"],"
         "\"goals\":[\"minimize\"],\"params\":[\"lr\",\"width\","
