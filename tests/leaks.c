@@ -12,10 +12,17 @@
 #include <string.h>
 
 const char *__lsan_default_options(void);
+const char *__lsan_default_suppressions(void);
 
 const char *__lsan_default_options(void)
 {
-    return "use_globals=0";
+    return "use_globals=0:print_suppressions=0";
+}
+
+/* newlocale() of glibc with LOCPATH, for libraries of libcurl. */
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:__argz_add_sep";
 }
 
 struct variables {
