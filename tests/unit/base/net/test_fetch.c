@@ -272,22 +272,33 @@ static void test_fetch__says_why_there_is_no_answer(void **state)
     assert_string_not_equal(buf_text(&server->text), "");
 }
 
+/* Whether libcurl names that port: "host port 1 after 0 ms", later "host:1
+ * after 0 ms". */
+static bool names_port(const char *text, char port)
+{
+    const char older[] = {'p', 'o', 'r', 't', ' ', port, ' ', '\0'};
+    const char newer[] = {':', port, ' ', '\0'};
+
+    return strstr(text, older) != NULL || strstr(text, newer) != NULL;
+}
+
 /* Nobody listens at port 1, the address, and port 2, the proxy: libcurl's text
  * names the one that it tried. */
 static void test_fetch__asks_this_machine_without_a_proxy(void **state)
 {
     static const struct {
-        const char *url, *port;
+        const char *url;
+        char port;
     } cases[] = {
-        {"http://localhost:1/x", "port 1 "},
-        {"http://LocalHost:1", "port 1 "},
-        {"http://127.0.0.1:1/x?a@b", "port 1 "},
-        {"http://user:secret@127.9.9.9:1/", "port 1 "},
-        {"http://[::1]:1/", "port 1 "},
-        {"http://localhost.example.org:1/", "port 2 "},
-        {"http://127.example.org:1/", "port 2 "},
-        {"http://example.org:1/@localhost", "port 2 "},
-        {"http://localhost@example.org:1/", "port 2 "},
+        {"http://localhost:1/x", '1'},
+        {"http://LocalHost:1", '1'},
+        {"http://127.0.0.1:1/x?a@b", '1'},
+        {"http://user:secret@127.9.9.9:1/", '1'},
+        {"http://[::1]:1/", '1'},
+        {"http://localhost.example.org:1/", '2'},
+        {"http://127.example.org:1/", '2'},
+        {"http://example.org:1/@localhost", '2'},
+        {"http://localhost@example.org:1/", '2'},
     };
     static const char *const names[] = {"http_proxy", "all_proxy"};
     struct server *server = *state;
@@ -299,7 +310,7 @@ static void test_fetch__asks_this_machine_without_a_proxy(void **state)
         for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
             ask_by(server, NULL, FETCH_GET, cases[i].url, NULL);
             assert_int_equal(server->status, 0);
-            if (strstr(buf_text(&server->text), cases[i].port) == NULL)
+            if (!names_port(buf_text(&server->text), cases[i].port))
                 fail_msg("%s: %s", cases[i].url, buf_text(&server->text));
         }
         unsetenv(names[n]);
