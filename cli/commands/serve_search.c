@@ -27,8 +27,7 @@ static const struct opt opts[] = {
     {0},
 };
 
-static int check_usage(const struct options *options, const char *file,
-                       struct err *err)
+static int check_usage(const struct options *options, struct err *err)
 {
     const char *missing = options->socket == NULL   ? "--socket PATH"
                           : options->record == NULL ? "--record RUN"
@@ -39,10 +38,6 @@ static int check_usage(const struct options *options, const char *file,
                        "missing option %s (usage: smtune serve-search FILE "
                        "--socket PATH --record RUN)",
                        missing);
-    if (file == NULL && options->set.count > 0)
-        return err_set(err, ERR_USAGE,
-                       "serve-search: --set changes a file, "
-                       "and there is no FILE");
     return 0;
 }
 
@@ -58,7 +53,7 @@ static int exec_serve_search(const struct cli *cli, const void *given,
         .socket = options->socket,
     };
 
-    if (check_usage(options, order.file, err) != 0)
+    if (check_usage(options, err) != 0)
         return -1;
     return search_session_run(cli, &order, err);
 }

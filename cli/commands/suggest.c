@@ -44,9 +44,6 @@ static int check_usage(const struct options *options, const char *file,
         return err_set(err, ERR_USAGE,
                        "suggest: missing operand FILE (usage: smtune suggest "
                        "--stdio FILE)");
-    if (file == NULL && options->set.count > 0)
-        return err_set(err, ERR_USAGE,
-                       "suggest: --set changes a file, and there is no FILE");
     if (options->trials > 0 && options->record == NULL)
         return err_set(err, ERR_USAGE,
                        "suggest: --trials needs --record: without a run, no "

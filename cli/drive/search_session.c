@@ -74,6 +74,9 @@ static int load_file(struct search_session *session, struct err *err)
     struct diags *diags;
     int status = 0;
 
+    if (order->file == NULL && order->set->count > 0)
+        return err_set(err, ERR_USAGE,
+                       "--set changes a file, and there is no FILE");
     if (order->file == NULL)
         return 0;
     diags = diags_create(order->file);

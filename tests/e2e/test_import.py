@@ -111,6 +111,15 @@ def test_rows_come_from_standard_input(smtune, write):
     check(smtune)
 
 
+def test_nothing_is_set_without_a_file(smtune, write):
+    table = write("old.csv", CSV)
+    smtune.ok("import", table, "--file", write("exp.yaml", FILE), "--record",
+              "old")
+    result = smtune("import", table, "--record", "old", "--set", "search=grid")
+    assert result.returncode == 2
+    assert "--set changes a file, and there is no FILE" in result.stderr
+
+
 @pytest.mark.parametrize("text, message", [
     ("x loss\n", "neither .csv, .tsv nor .jsonl"),
     ("SQLite format 3\0", "smtune.import_optuna("),

@@ -4,7 +4,7 @@ results in each.
 
 A place is a shell script that changes what the story's processes see, in
 namespaces of mounts and processes of their own. Everywhere the working folder is
-/mnt/work, and /tmp has 64 MB.
+/mnt/story, and /tmp has 64 MB.
 """
 
 import os
@@ -25,12 +25,12 @@ USER = 1234567  # of no account
 BEGIN = """\
 set -e
 mount -t tmpfs -o size=16m,mode=755 tmpfs /mnt
-mkdir /mnt/work /mnt/programs /mnt/tests /mnt/home
-mount --bind . /mnt/work
+mkdir /mnt/story /mnt/programs /mnt/tests /mnt/home
+mount --bind . /mnt/story
 mount --bind "$1" /mnt/programs
 mount --bind "$2" /mnt/tests
 mount -t tmpfs -o size=64m,mode=1777 tmpfs /tmp
-cd /mnt/work
+cd /mnt/story
 as() { exec "$@" bash /mnt/tests/story /mnt/programs; }
 """
 END = "\nas env\n"
@@ -90,8 +90,8 @@ PLACES = {
         cd /mnt/merged
         """,
     "an_odd_path": """\
-        mkdir -p "/mnt/work/a  \\"b\\"/%20?ü'\n\\$HOME;*"
-        cd /mnt/work/a*/*
+        mkdir -p "/mnt/story/a  \\"b\\"/%20?ü'\n\\$HOME;*"
+        cd /mnt/story/a*/*
         """,
     "no_sys_and_no_cgroups": """\
         mount -t tmpfs -o ro tmpfs /sys
