@@ -50,6 +50,7 @@ struct importing {
     struct each_input input;
     struct ask_tell *ask_tell; /* that the rows are told to */
     int64_t taken, left_out;
+    struct err *err; /* of the one who tells */
 };
 
 /* ---- telling ---- */
@@ -81,71 +82,45 @@ static int tell(struct importing *importing, const json_t *row, size_t line,
     return result;
 }
 
-static int tell_objects(struct importing *importing, struct err *err)
-{
-    const char *at = buf_text(&importing->input.text);
-    const char *end = at + importing->input.text.length;
-    int result = 0;
-
-    for (size_t line = 1; result == 0 && at < end; line++) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        size_t length = (size_t)((newline != NULL ? newline : end) - at);
-        json_t *row = NULL;
-
-        if (!text_is_blank(at, length)) {
-            row = each_input_object(&importing->input, line, at, length, err);
-            result = row == NULL ? -1 : tell(importing, row, line, err);
-            json_decref(row);
-        }
-        at += length + (newline != NULL);
-    }
-    return result;
-}
-
-static int tell_record(struct importing *importing, const struct csv *csv,
-                       struct err *err)
+/* Its cells as texts, or its object; NULL: it is none. */
+static json_t *row_object(const struct importing *importing,
+                          const struct each_row *row)
 {
     const struct each_input *input = &importing->input;
-    json_t *row = json_object();
-    int result;
+    json_t *object;
 
-    for (size_t i = 0; i < csv->count && i < input->column_count; i++)
-        json_object_set_new(row, input->columns[i],
-                            json_from_text(csv_cell(csv, i)));
-    result = tell(importing, row, csv->first_line, err);
-    json_decref(row);
-    return result;
+    if (row->csv == NULL)
+        return each_input_object(input, row->line, row->text, row->length,
+                                 importing->err);
+    object = json_object();
+    for (size_t i = 0; i < input->column_count; i++)
+        json_object_set_new(object, input->columns[i],
+                            json_from_text(csv_cell(row->csv, i)));
+    return object;
 }
 
-static int tell_records(struct importing *importing, struct err *err)
+static int tell_row(void *user, const struct each_row *row)
 {
-    const struct each_input *input = &importing->input;
-    bool is_header = true;
-    struct csv csv;
-    int found, result = 0;
+    struct importing *importing = user;
+    json_t *object = row_object(importing, row);
+    int result = object != NULL
+                     ? tell(importing, object, row->line, importing->err)
+                     : -1;
 
-    csv_begin(&csv, buf_text(&input->text), input->text.length,
-              input->format == EACH_TSV);
-    while (result == 0 && (found = csv_next(&csv, err)) != 0) {
-        if (found < 0)
-            result = err_prefix(err, "'%s'", input->path);
-        else if (text_is_blank(csv.start, csv.length))
-            continue;
-        else if (!is_header)
-            result = tell_record(importing, &csv, err);
-        is_header = false;
-    }
-    csv_clear(&csv);
+    json_decref(object);
     return result;
 }
 
 static int tell_all(struct importing *importing, struct ask_tell *ask_tell,
                     struct err *err)
 {
+    int64_t blank;
+
     importing->ask_tell = ask_tell;
+    importing->err = err;
     importing->taken = importing->left_out = 0;
-    return importing->input.format == EACH_JSONL ? tell_objects(importing, err)
-                                                 : tell_records(importing, err);
+    return each_input_visit(&importing->input, tell_row, importing, &blank,
+                            err);
 }
 
 /* Whether each row can be told. */

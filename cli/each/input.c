@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "cli/each/csv.h"
 #include "workflows/matrix.h"
 
@@ -223,6 +224,80 @@ static int read_keys(struct each_input *input, struct err *err)
     json_decref(object);
     return result;
 }
+
+/* ---- the lines ---- */
+
+static int check_cells(const struct each_input *input, const struct csv *csv,
+                       struct err *err)
+{
+    if (csv->count == input->column_count)
+        return 0;
+    return each_input_refuse(
+        input, csv->first_line, err, "%zu cell%s, and the header has %zu",
+        csv->count, units_plural((int64_t)csv->count), input->column_count);
+}
+
+static int visit_records(const struct each_input *input,
+                         int (*visit)(void *user, const struct each_row *row),
+                         void *user, int64_t *blank, struct err *err)
+{
+    bool has_header = false;
+    int found, result = 0;
+    struct csv csv;
+
+    csv_begin(&csv, buf_text(&input->text), input->text.length,
+              input->format == EACH_TSV);
+    while (result == 0 && (found = csv_next(&csv, err)) != 0) {
+        if (found < 0) {
+            result = err_prefix(err, "'%s'", input->path);
+        } else if (text_is_blank(csv.start, csv.length)) {
+            ++*blank;
+        } else if (!has_header) {
+            has_header = true;
+        } else if ((result = check_cells(input, &csv, err)) == 0) {
+            const struct each_row row = {csv.first_line, csv.start, csv.length,
+                                         &csv};
+            result = visit(user, &row);
+        }
+    }
+    csv_clear(&csv);
+    return result;
+}
+
+static int visit_lines(const struct each_input *input,
+                       int (*visit)(void *user, const struct each_row *row),
+                       void *user, int64_t *blank)
+{
+    const char *at = buf_text(&input->text);
+    const char *end = at + input->text.length;
+    const char mark = input->has_nuls ? '\0' : '\n';
+    int result = 0;
+
+    for (size_t line = 1; at < end && result == 0; line++) {
+        const char *stop = memchr(at, mark, (size_t)(end - at));
+        size_t length = (size_t)((stop != NULL ? stop : end) - at);
+        const struct each_row row = {line, at, length, NULL};
+
+        if (text_is_blank(at, length))
+            ++*blank;
+        else
+            result = visit(user, &row);
+        at += length + (stop != NULL);
+    }
+    return result;
+}
+
+int each_input_visit(const struct each_input *input,
+                     int (*visit)(void *user, const struct each_row *row),
+                     void *user, int64_t *blank, struct err *err)
+{
+    *blank = 0;
+    return input->format == EACH_CSV || input->format == EACH_TSV
+               ? visit_records(input, visit, user, blank, err)
+               : visit_lines(input, visit, user, blank);
+}
+
+/* ---- all ---- */
 
 int each_input_read(struct each_input *input, const struct each_source *source,
                     struct err *err)

@@ -4,13 +4,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/compiler.h"
 #include "base/err.h"
 #include "base/json.h"
 
-/* What LINES of `smtune each` has, before its lines are looked at. */
+struct csv;
+
+/* What LINES of `smtune each` has, and the table of `smtune import`. */
 
 enum each_format { EACH_LINES, EACH_CSV, EACH_TSV, EACH_JSONL };
 
@@ -49,6 +52,21 @@ bool each_input_is_table(const struct each_input *input);
 int each_input_refuse(const struct each_input *input, size_t line,
                       struct err *err, const char *format, ...)
     PRINTF_LIKE(4, 5);
+
+/* One that is not blank, while it is visited; all borrowed. */
+struct each_row {
+    size_t line;      /* 1-based, where it begins */
+    const char *text; /* [length] as it is written, without its end of line */
+    size_t length;
+    const struct csv *csv; /* its cells, one for each column; NULL: no table of
+                              cells */
+};
+/* Visits its lines in their order, without the header. *blank: those that were
+ * left out. 0, -1 with an error, or what visit() returned in place of 0. */
+int each_input_visit(const struct each_input *input,
+                     int (*visit)(void *user, const struct each_row *row),
+                     void *user, int64_t *blank, struct err *err);
+
 /* The JSON object of a line, a new reference; NULL: it is none. */
 json_t *each_input_object(const struct each_input *input, size_t line,
                           const char *text, size_t length, struct err *err);

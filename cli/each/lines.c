@@ -114,25 +114,21 @@ static int refuse_bytes(const struct building *b, size_t line)
 
 /* ---- lines ---- */
 
-static int add_line(struct building *b, const char *text, size_t length,
-                    size_t line)
+static int add_line(struct building *b, const struct each_row *row)
 {
+    size_t length = row->length;
     json_t *item;
 
-    if (length > 0 && !b->input->has_nuls && text[length - 1] == '\r')
+    if (!b->input->has_nuls && row->text[length - 1] == '\r')
         length--;
-    if (text_is_blank(text, length)) {
-        b->lines->blank++;
-        return 0;
-    }
-    if (memchr(text, '\0', length) != NULL)
-        return each_input_refuse(b->input, line, b->err,
+    if (memchr(row->text, '\0', length) != NULL)
+        return each_input_refuse(b->input, row->line, b->err,
                                  "it contains a NUL byte (use -0 if NULs end "
                                  "the lines)");
-    if (check_text(b, line, length) != 0)
+    if (check_text(b, row->line, length) != 0)
         return -1;
-    item = json_stringn(text, length);
-    return item != NULL ? add(b, line, item) : refuse_bytes(b, line);
+    item = json_stringn(row->text, length);
+    return item != NULL ? add(b, row->line, item) : refuse_bytes(b, row->line);
 }
 
 /* ---- tables ---- */
@@ -164,48 +160,20 @@ static int add_whole(const struct building *b, json_t *row, const char *text,
     return result;
 }
 
-static int add_record(struct building *b, const struct csv *csv)
+static int add_record(struct building *b, const struct each_row *record)
 {
-    size_t wanted = b->input->column_count, line = csv->first_line;
-    json_t *row;
-    int result;
+    size_t line = record->line;
+    json_t *row = json_object();
+    int result = add_whole(b, row, record->text, record->length, line);
 
-    if (csv->count != wanted)
-        return each_input_refuse(
-            b->input, line, b->err, "%zu cell%s, and the header has %zu",
-            csv->count, units_plural((int64_t)csv->count), wanted);
-    row = json_object();
-    result = add_whole(b, row, csv->start, csv->length, line);
-    for (size_t i = 0; i < wanted && result == 0; i++)
+    for (size_t i = 0; i < b->input->column_count && result == 0; i++)
         if (b->command->uses[i])
             result = add_column(b, row, b->input->columns[i], line,
-                                csv_cell(csv, i));
+                                csv_cell(record->csv, i));
     if (result == 0)
         return add(b, line, row);
     json_decref(row);
     return -1;
-}
-
-static int add_records(struct building *b)
-{
-    bool has_header = false;
-    struct csv csv;
-    int found;
-
-    csv_begin(&csv, buf_text(&b->input->text), b->input->text.length,
-              b->input->format == EACH_TSV);
-    while ((found = csv_next(&csv, b->err)) > 0) {
-        if (text_is_blank(csv.start, csv.length))
-            b->lines->blank++;
-        else if (!has_header)
-            has_header = true;
-        else if (add_record(b, &csv) != 0)
-            break;
-    }
-    csv_clear(&csv);
-    if (found == 0)
-        return 0;
-    return found < 0 ? err_prefix(b->err, "'%s'", b->input->path) : -1;
 }
 
 /* A text as it is, null as no letters, all else as JSON. */
@@ -228,22 +196,18 @@ static int add_key(const struct building *b, json_t *row, const json_t *object,
     return result;
 }
 
-static int add_object(struct building *b, const char *text, size_t length,
-                      size_t line)
+static int add_object(struct building *b, const struct each_row *written)
 {
+    size_t length = written->length, line = written->line;
     json_t *object, *row;
     int result;
 
-    if (text_is_blank(text, length)) {
-        b->lines->blank++;
-        return 0;
-    }
-    object = each_input_object(b->input, line, text, length, b->err);
+    object = each_input_object(b->input, line, written->text, length, b->err);
     if (object == NULL)
         return -1;
     row = json_object();
-    length -= text[length - 1] == '\r';
-    result = add_whole(b, row, text, length, line);
+    length -= written->text[length - 1] == '\r';
+    result = add_whole(b, row, written->text, length, line);
     for (size_t i = 0; i < b->input->column_count && result == 0; i++)
         if (b->command->uses[i])
             result = add_key(b, row, object, b->input->columns[i], line);
@@ -256,23 +220,14 @@ static int add_object(struct building *b, const char *text, size_t length,
 
 /* ---- all ---- */
 
-static int add_all(struct building *b)
+static int add_any(void *user, const struct each_row *row)
 {
-    const char *at = buf_text(&b->input->text);
-    const char *end = at + b->input->text.length;
-    const char mark = b->input->has_nuls ? '\0' : '\n';
-    int result = 0;
+    struct building *b = user;
 
-    for (size_t line = 1; at < end && result == 0; line++) {
-        const char *stop = memchr(at, mark, (size_t)(end - at));
-        size_t length = (size_t)((stop != NULL ? stop : end) - at);
-
-        result = b->input->format == EACH_JSONL
-                     ? add_object(b, at, length, line)
-                     : add_line(b, at, length, line);
-        at += length + (stop != NULL);
-    }
-    return result;
+    if (row->csv != NULL)
+        return add_record(b, row);
+    return b->input->format == EACH_JSONL ? add_object(b, row)
+                                          : add_line(b, row);
 }
 
 /* A line as the run keeps it. */
@@ -317,9 +272,7 @@ int each_lines_build(struct each_lines *lines, const struct each_input *input,
     int result;
 
     *lines = (struct each_lines){.count = 0};
-    result = input->format == EACH_CSV || input->format == EACH_TSV
-                 ? add_records(&b)
-                 : add_all(&b);
+    result = each_input_visit(input, add_any, &b, &lines->blank, err);
     buf_clear(&b.value);
     if (result != 0)
         return -1;

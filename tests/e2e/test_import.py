@@ -78,6 +78,8 @@ def test_what_export_writes_can_be_imported(smtune, experiment):
     ("9,0.5,0.5,c,,COMPLETE,", "line 7: "),
     ("9,low,0.5,a,,COMPLETE,", "line 7: type mismatch"),
     ("9,0.5,0.5,,,COMPLETE,", "line 7: \"params\" lacks a parameter"),
+    ("9,0.5,0.5,a,,COMPLETE", "line 7: 6 cells, and the header has 7"),
+    ("9,0.5,0.5,a,,COMPLETE,,", "line 7: 8 cells, and the header has 7"),
 ])
 def test_a_wrong_row_imports_nothing(smtune, write, row, message):
     table = write("old.csv", CSV + row + "\n")
