@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "training/data/bpe.h"
 #include "training/data/byte_letters.h"
+#include "training/util/json_file.h"
 
 static const char END[] = "<|endoftext|>";
 
@@ -146,14 +147,14 @@ static json_t *cut_of(const struct bpe *bpe)
                      "behavior", "Isolated", "invert", 0);
 }
 
-static json_t *tokenizer_of(const struct bpe *bpe, char *const *keys)
+static json_t *tokenizer_of(const struct bpe *bpe, char *const *keys,
+                            json_t *vocabulary, json_t *merges)
 {
     json_t *model =
-        json_pack("{s:s, s:n, s:n, s:n, s:n, s:b, s:b, s:b, s:o, s:o}", "type",
+        json_pack("{s:s, s:n, s:n, s:n, s:n, s:b, s:b, s:b, s:O, s:O}", "type",
                   "BPE", "dropout", "unk_token", "continuing_subword_prefix",
                   "end_of_word_suffix", "fuse_unk", 0, "byte_fallback", 0,
-                  "ignore_merges", 0, "vocab", vocabulary_of(bpe, keys),
-                  "merges", merges_of(bpe, keys));
+                  "ignore_merges", 0, "vocab", vocabulary, "merges", merges);
 
     return json_pack("{s:s, s:n, s:n, s:o, s:n, s:o, s:n, s:o, s:o}", "version",
                      "1.0", "truncation", "padding", "added_tokens",
@@ -181,35 +182,11 @@ static json_t *config_of(const struct bpe *bpe, size_t context)
     return config;
 }
 
-static int write_text(const char *folder, const char *name,
-                      const struct buf *text, struct err *err)
+static int write_merges(json_t *merges, const char *folder, struct err *err)
 {
-    char *path = fs_join(folder, name);
-    int status = fs_write_atomic(path, buf_text(text), text->length, 0644, err);
-
-    free(path);
-    return status;
-}
-
-/* Takes the JSON. */
-static int write_json(const char *folder, const char *name, json_t *json,
-                      struct err *err)
-{
+    char *path = fs_join(folder, "merges.txt");
     struct buf text = BUF_INIT;
-    int status;
-
-    json_print_pretty(json, &text);
-    json_decref(json);
-    status = write_text(folder, name, &text, err);
-    buf_clear(&text);
-    return status;
-}
-
-static int write_merges(const struct bpe *bpe, char *const *keys,
-                        const char *folder, struct err *err)
-{
-    json_t *merges = merges_of(bpe, keys), *merge;
-    struct buf text = BUF_INIT;
+    json_t *merge;
     size_t i;
     int status;
 
@@ -218,9 +195,9 @@ static int write_merges(const struct bpe *bpe, char *const *keys,
     {
         buf_printf(&text, "%s\n", json_string_value(merge));
     }
-    status = write_text(folder, "merges.txt", &text, err);
-    json_decref(merges);
+    status = fs_write_atomic(path, buf_text(&text), text.length, 0644, err);
     buf_clear(&text);
+    free(path);
     return status;
 }
 
@@ -228,17 +205,22 @@ int tokenizer_write(const struct bpe *bpe, const char *folder, size_t context,
                     struct err *err)
 {
     char **keys = keys_of(bpe);
+    json_t *vocabulary = vocabulary_of(bpe, keys);
+    json_t *merges = merges_of(bpe, keys);
     int status =
-        write_json(folder, "vocab.json", vocabulary_of(bpe, keys), err);
+        json_file_write(folder, "vocab.json", json_incref(vocabulary), err);
 
     if (status == 0)
-        status = write_merges(bpe, keys, folder, err);
+        status = write_merges(merges, folder, err);
     if (status == 0)
-        status = write_json(folder, "tokenizer_config.json",
-                            config_of(bpe, context), err);
+        status = json_file_write(folder, "tokenizer_config.json",
+                                 config_of(bpe, context), err);
     if (status == 0)
         status =
-            write_json(folder, "tokenizer.json", tokenizer_of(bpe, keys), err);
+            json_file_write(folder, "tokenizer.json",
+                            tokenizer_of(bpe, keys, vocabulary, merges), err);
+    json_decref(vocabulary);
+    json_decref(merges);
     free_keys(bpe, keys);
     return status;
 }

@@ -4,7 +4,6 @@
  * something else than gpt does is refused by name; those that only describe its
  * training (dropout, first weights) are left out.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +12,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "training/models/gpt2_files.h"
+#include "training/util/json_file.h"
 
 enum { FILE_MAX_BYTES = 1 << 20 };
 
@@ -107,18 +107,12 @@ int gpt2_config_read(const char *folder, struct gpt2_config *config,
                      struct err *err)
 {
     char *path = fs_join(folder, NAME);
-    struct buf text = BUF_INIT;
-    json_t *json = NULL;
-    int status = fs_read_regular(path, FILE_MAX_BYTES, &text, err);
+    json_t *json = json_file_read(path, FILE_MAX_BYTES, err);
+    int status = -1;
 
-    if (status == 0) {
-        json = json_parse(buf_text(&text), text.length, err);
-        status = json != NULL ? read_config(json, config, err) : -1;
-        if (status != 0)
-            err_prefix(err, "'%s'", path);
-    }
+    if (json != NULL && (status = read_config(json, config, err)) != 0)
+        err_prefix(err, "'%s'", path);
     json_decref(json);
-    buf_clear(&text);
     free(path);
     return status;
 }
@@ -142,18 +136,10 @@ int gpt2_config_write(const char *folder, const struct gpt2_config *config,
         "n_embd", (json_int_t)config->width, "n_layer",
         (json_int_t)config->layers, "n_head", (json_int_t)config->heads,
         "n_inner");
-    char *path = fs_join(folder, NAME);
-    struct buf text = BUF_INIT;
-    int status;
 
     json_object_set_new(json, "bos_token_id",
                         end >= 0 ? json_integer(end) : json_null());
     json_object_set_new(json, "eos_token_id",
                         end >= 0 ? json_integer(end) : json_null());
-    json_print_pretty(json, &text);
-    json_decref(json);
-    status = fs_write_atomic(path, buf_text(&text), text.length, 0644, err);
-    buf_clear(&text);
-    free(path);
-    return status;
+    return json_file_write(folder, NAME, json, err);
 }

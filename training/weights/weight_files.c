@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "training/util/json_file.h"
 #include "training/weights/safetensors.h"
 
 enum { INDEX_MAX_BYTES = 1 << 24, SHARDS_MAX = 4096, SHARD_NAME_MAX = 255 };
@@ -128,20 +128,14 @@ static int take_map(struct weight_files *files, const char *folder,
 static int take_shards(struct weight_files *files, const char *folder,
                        const char *path, struct err *err)
 {
-    struct buf text = BUF_INIT;
-    json_t *index = NULL;
-    int status = fs_read_regular(path, INDEX_MAX_BYTES, &text, err);
+    json_t *index = json_file_read(path, INDEX_MAX_BYTES, err);
+    int status;
 
-    if (status == 0) {
-        index = json_parse_up_to(buf_text(&text), text.length, INDEX_MAX_BYTES,
-                                 err);
-        status = index != NULL ? take_map(files, folder, index, err) : -1;
-        json_decref(index);
-        if (status != 0)
-            err_prefix(err, "'%s'", path);
-    }
-    buf_clear(&text);
-    return status;
+    if (index == NULL)
+        return -1;
+    status = take_map(files, folder, index, err);
+    json_decref(index);
+    return status == 0 ? 0 : err_prefix(err, "'%s'", path);
 }
 
 struct weight_files *weight_files_open(const char *folder, struct err *err)
@@ -263,18 +257,10 @@ static size_t fill(const struct weight *weights, size_t count,
 static int write_index(const char *folder, json_t *map, uint64_t total,
                        struct err *err)
 {
-    json_t *index = json_pack("{s:{s:I}, s:O}", "metadata", "total_size",
-                              (json_int_t)total, "weight_map", map);
-    char *path = fs_join(folder, INDEX);
-    struct buf text = BUF_INIT;
-    int status;
-
-    json_print_pretty(index, &text);
-    status = fs_write_atomic(path, buf_text(&text), text.length, 0644, err);
-    buf_clear(&text);
-    json_decref(index);
-    free(path);
-    return status;
+    return json_file_write(folder, INDEX,
+                           json_pack("{s:{s:I}, s:O}", "metadata", "total_size",
+                                     (json_int_t)total, "weight_map", map),
+                           err);
 }
 
 static size_t count_shards(const struct weight *weights, size_t count,
