@@ -152,31 +152,33 @@ void fs_sync_directory_of(const char *path)
     free(directory);
 }
 
+int fs_put_in_place(int fd, const char *temporary, const char *path,
+                    bool is_written, struct err *err)
+{
+    bool is_done = is_written && fsync(fd) == 0 && rename(temporary, path) == 0;
+    int saved = errno;
+
+    if (fd >= 0)
+        close(fd);
+    if (fd >= 0 && !is_done)
+        unlink(temporary);
+    if (!is_done)
+        return err_set_errno(err, ERR_FAILED, saved, "cannot write '%s'", path);
+    fs_sync_directory_of(path);
+    return 0;
+}
+
 int fs_write_atomic(const char *path, const void *bytes, size_t length,
                     mode_t mode, struct err *err)
 {
     char *temporary = mem_printf("%s.XXXXXX", path);
     int fd = mkostemp(temporary, O_CLOEXEC);
-    int saved;
+    bool is_written = fd >= 0 && fs_write_all(fd, bytes, length) == 0 &&
+                      fchmod(fd, mode) == 0;
+    int status = fs_put_in_place(fd, temporary, path, is_written, err);
 
-    if (fd < 0) {
-        saved = errno;
-        free(temporary);
-        return err_set_errno(err, ERR_FAILED, saved, "cannot write '%s'", path);
-    }
-    if (fs_write_all(fd, bytes, length) != 0 || fchmod(fd, mode) != 0 ||
-        fsync(fd) != 0 || rename(temporary, path) != 0)
-        goto fail;
-    close(fd);
     free(temporary);
-    fs_sync_directory_of(path);
-    return 0;
-fail:
-    saved = errno;
-    close(fd);
-    unlink(temporary);
-    free(temporary);
-    return err_set_errno(err, ERR_FAILED, saved, "cannot write '%s'", path);
+    return status;
 }
 
 static int make_directory(const char *path, bool inherits, struct err *err)

@@ -33,6 +33,11 @@ int fs_read_tail(const char *path, size_t max_bytes, struct buf *out);
  * somebody else made non-blocking. -1 with errno when it failed. */
 int fs_write_all(int fd, const void *data, size_t length);
 
+/* Replaces the file at `path` by a temporary one beside it that the caller
+ * opened (fd < 0: could not, with errno) and has written (or not, with errno).
+ * Closes it, and removes it where that fails. */
+int fs_put_in_place(int fd, const char *temporary, const char *path,
+                    bool is_written, struct err *err);
 /* Replaces the file by a temporary beside it, fsync and rename. */
 int fs_write_atomic(const char *path, const void *bytes, size_t length,
                     mode_t mode, struct err *err);

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -153,22 +152,12 @@ static int write_file(const struct checkpoint_saver *saver, const char *path,
     char *temporary = mem_printf("%s.tmp", path);
     int fd = fs_shared_open(temporary, O_WRONLY | O_TRUNC, 0600);
     uLong sum = 0;
-    int saved, status = -1;
+    bool is_written = fd >= 0 && write_numbers(saver, fd, &sum) == 0 &&
+                      write_text(saver, fd, sum) == 0;
+    int status = fs_put_in_place(fd, temporary, path, is_written, err);
 
-    if (fd >= 0 && write_numbers(saver, fd, &sum) == 0 &&
-        write_text(saver, fd, sum) == 0 && fsync(fd) == 0 &&
-        rename(temporary, path) == 0)
-        status = 0;
-    saved = errno;
-    if (fd >= 0)
-        close(fd);
-    if (status != 0)
-        unlink(temporary);
     free(temporary);
-    if (status != 0)
-        return err_set_errno(err, ERR_FAILED, saved, "cannot write '%s'", path);
-    fs_sync_directory_of(path);
-    return 0;
+    return status;
 }
 
 static char *shard_path(const struct checkpoint_saver *saver, int rank)

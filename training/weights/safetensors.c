@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -205,19 +204,9 @@ int safetensors_write(const char *path, struct weight *weights, size_t count,
 {
     char *temporary = mem_printf("%s.tmp", path);
     int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    int saved, status = -1;
+    bool is_written = fd >= 0 && write_all(fd, weights, count, source) == 0;
+    int status = fs_put_in_place(fd, temporary, path, is_written, err);
 
-    if (fd >= 0 && write_all(fd, weights, count, source) == 0 &&
-        fsync(fd) == 0 && rename(temporary, path) == 0)
-        status = 0;
-    saved = errno;
-    if (fd >= 0)
-        close(fd);
-    if (status != 0 && fd >= 0)
-        unlink(temporary);
     free(temporary);
-    if (status != 0)
-        return err_set_errno(err, ERR_FAILED, saved, "cannot write '%s'", path);
-    fs_sync_directory_of(path);
-    return 0;
+    return status;
 }
