@@ -17,6 +17,7 @@
 
 #include "base/buf.h"
 #include "base/compiler.h"
+#include "base/rune_range.h"
 
 enum { WORD_MAX = 64, NAME_MAX_BYTES = 128, EDITS_MAX = 2 };
 
@@ -214,37 +215,25 @@ size_t text_cut(const char *text, size_t length, size_t max)
     return max;
 }
 
-struct range {
-    uint32_t first, last;
-};
-
-static bool in_ranges(uint32_t rune, const struct range *ranges, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (rune >= ranges[i].first && rune <= ranges[i].last)
-            return true;
-    return false;
-}
-
 bool text_is_control(uint32_t rune)
 {
-    static const struct range directions[] = {
+    static const struct rune_range directions[] = {
         {0x061c, 0x061c}, {0x200e, 0x200f}, {0x202a, 0x202e}, {0x2066, 0x2069}};
 
     if (rune < 0x20 || (rune >= 0x7f && rune < 0xa0))
         return true;
     return rune >= directions[0].first &&
-           in_ranges(rune, directions, ARRAY_LEN(directions));
+           rune_range_has(directions, ARRAY_LEN(directions), rune);
 }
 
 /* The large blocks; wcwidth() would depend on the locale. */
 static size_t rune_columns(uint32_t rune)
 {
-    static const struct range none[] = {
+    static const struct rune_range none[] = {
         {0x0300, 0x036f}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200f},
         {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xfeff, 0xfeff},
     };
-    static const struct range wide[] = {
+    static const struct rune_range wide[] = {
         {0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},
         {0xac00, 0xd7a3},   {0xf900, 0xfaff},   {0xfe30, 0xfe6f},
         {0xff00, 0xff60},   {0xffe0, 0xffe6},   {0x1f300, 0x1f64f},
@@ -253,9 +242,9 @@ static size_t rune_columns(uint32_t rune)
 
     if (rune < 0x300)
         return 1;
-    if (in_ranges(rune, none, ARRAY_LEN(none)))
+    if (rune_range_has(none, ARRAY_LEN(none), rune))
         return 0;
-    return in_ranges(rune, wide, ARRAY_LEN(wide)) ? 2 : 1;
+    return rune_range_has(wide, ARRAY_LEN(wide), rune) ? 2 : 1;
 }
 
 size_t text_columns(const char *text)

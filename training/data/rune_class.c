@@ -7,16 +7,10 @@
  */
 #include "training/data/rune_class.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/compiler.h"
+#include "base/rune_range.h"
 
-struct range {
-    uint32_t first, last;
-};
-
-static const struct range letters[] = {
+static const struct rune_range letters[] = {
     {0x00aa, 0x00aa},   {0x00b5, 0x00b5},   {0x00ba, 0x00ba},
     {0x00c0, 0x00d6},   {0x00d8, 0x00f6},   {0x00f8, 0x02c1},
     {0x02c6, 0x02d1},   {0x02e0, 0x02e4},   {0x02ec, 0x02ec},
@@ -238,7 +232,7 @@ static const struct range letters[] = {
     {0x2ebf0, 0x2ee5d}, {0x2f800, 0x2fa1d}, {0x30000, 0x3134a},
     {0x31350, 0x323af}};
 
-static const struct range numbers[] = {
+static const struct rune_range numbers[] = {
     {0x00b2, 0x00b3},   {0x00b9, 0x00b9},   {0x00bc, 0x00be},
     {0x0660, 0x0669},   {0x06f0, 0x06f9},   {0x07c0, 0x07c9},
     {0x0966, 0x096f},   {0x09e6, 0x09ef},   {0x09f4, 0x09f9},
@@ -286,24 +280,9 @@ static const struct range numbers[] = {
     {0x1ed01, 0x1ed2d}, {0x1ed2f, 0x1ed3d}, {0x1f100, 0x1f10c},
     {0x1fbf0, 0x1fbf9}};
 
-static const struct range spaces[] = {
+static const struct rune_range spaces[] = {
     {0x0085, 0x0085}, {0x00a0, 0x00a0}, {0x1680, 0x1680}, {0x2000, 0x200a},
     {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f}, {0x3000, 0x3000}};
-
-static bool is_in(const struct range *ranges, size_t count, uint32_t rune)
-{
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (rune > ranges[middle].last)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && rune >= ranges[low].first;
-}
 
 enum rune_class rune_class(uint32_t rune)
 {
@@ -315,9 +294,10 @@ enum rune_class rune_class(uint32_t rune)
         return rune == ' ' || (rune >= '\t' && rune <= '\r') ? RUNE_SPACE
                                                              : RUNE_OTHER;
     }
-    if (is_in(letters, ARRAY_LEN(letters), rune))
+    if (rune_range_has(letters, ARRAY_LEN(letters), rune))
         return RUNE_LETTER;
-    if (is_in(numbers, ARRAY_LEN(numbers), rune))
+    if (rune_range_has(numbers, ARRAY_LEN(numbers), rune))
         return RUNE_NUMBER;
-    return is_in(spaces, ARRAY_LEN(spaces), rune) ? RUNE_SPACE : RUNE_OTHER;
+    return rune_range_has(spaces, ARRAY_LEN(spaces), rune) ? RUNE_SPACE
+                                                           : RUNE_OTHER;
 }
