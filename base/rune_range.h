@@ -12,7 +12,20 @@ struct rune_range {
 };
 
 /* Whether one of the ranges, [count] in ascending order, has the rune. */
-bool rune_range_has(const struct rune_range *ranges, size_t count,
-                    uint32_t rune);
+static inline bool rune_range_has(const struct rune_range *ranges, size_t count,
+                                  uint32_t rune)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (rune > ranges[middle].last)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && rune >= ranges[low].first;
+}
 
 #endif

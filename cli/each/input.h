@@ -11,9 +11,9 @@
 #include "base/err.h"
 #include "base/json.h"
 
-struct csv;
-
 /* What LINES of `smtune each` has, and the table of `smtune import`. */
+
+struct csv;
 
 enum each_format { EACH_LINES, EACH_CSV, EACH_TSV, EACH_JSONL };
 
