@@ -36,6 +36,15 @@ void *mem_array(size_t count, size_t size)
     return memory;
 }
 
+void *mem_copy_array(const void *array, size_t count, size_t size)
+{
+    void *copy = mem_array(count, size);
+
+    if (count > 0)
+        memcpy(copy, array, count * size);
+    return copy;
+}
+
 void *mem_resize(void *old, size_t count, size_t size)
 {
     void *memory;

@@ -19,6 +19,8 @@ void *mem_alloc(size_t bytes) MUST_USE;
 void *mem_zero(size_t bytes) MUST_USE;
 /* count * size bytes, zeroed; aborts on overflow. */
 void *mem_array(size_t count, size_t size) MUST_USE;
+/* A new array with the same elements. */
+void *mem_copy_array(const void *array, size_t count, size_t size) MUST_USE;
 /* Resizes to count * size bytes; the new part is not initialised. */
 void *mem_resize(void *old, size_t count, size_t size) MUST_USE;
 char *mem_copy_string(const char *text) MUST_USE; /* NULL gives NULL */

@@ -29,23 +29,14 @@ struct opening {
     struct err *err;
 };
 
-static double *copy_reals(const double *reals, size_t count)
-{
-    double *copy = mem_array(count, sizeof(*copy));
-
-    if (count > 0)
-        memcpy(copy, reals, count * sizeof(*copy));
-    return copy;
-}
-
 /* A trial had reached something, and its schedule decided. */
 static void follow_observation(struct ask_tell *ask_tell,
                                struct ask_tell_trial *trial,
                                const struct feedback_item *item)
 {
     free(trial->reached);
-    trial->reached =
-        copy_reals(item->values, ask_tell->experiment->objective_count);
+    trial->reached = mem_copy_array(
+        item->values, ask_tell->experiment->objective_count, sizeof(double));
     trial->last = item->last;
     trial->best = item->best;
     trial->is_given_up = item->decision == DECIDE_STOP;
@@ -95,11 +86,13 @@ static void read_end(const struct experiment *experiment,
     if (row->told == 0)
         return;
     trial->has_values = row->value_count == experiment->objective_count;
-    trial->values = trial->has_values
-                        ? copy_reals(row->values, row->value_count)
-                        : ask_tell_new_nans(experiment->objective_count);
+    trial->values =
+        trial->has_values
+            ? mem_copy_array(row->values, row->value_count, sizeof(double))
+            : ask_tell_new_nans(experiment->objective_count);
     if (row->outcome_count > 0)
-        trial->outcomes = copy_reals(row->outcomes, row->outcome_count);
+        trial->outcomes =
+            mem_copy_array(row->outcomes, row->outcome_count, sizeof(double));
     trial->violation = row->violation;
 }
 

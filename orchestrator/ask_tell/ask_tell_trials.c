@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "orchestrator/ask_tell/ask_tell_impl.h"
@@ -101,18 +100,15 @@ static void reuse(struct ask_tell *ask_tell, size_t number, size_t source)
 {
     struct ask_tell_trial *trial = &ask_tell->trials[number - 1];
     const struct ask_tell_trial *other = &ask_tell->trials[source - 1];
-    size_t count = ask_tell->experiment->objective_count;
-    size_t outcome_count = ask_tell->experiment->outcome_count;
+    const struct experiment *experiment = ask_tell->experiment;
 
     if (other->values == NULL)
         return;
-    trial->values = mem_array(count, sizeof(*trial->values));
-    memcpy(trial->values, other->values, count * sizeof(*trial->values));
-    if (other->outcomes != NULL) {
-        trial->outcomes = mem_array(outcome_count, sizeof(*trial->outcomes));
-        memcpy(trial->outcomes, other->outcomes,
-               outcome_count * sizeof(*trial->outcomes));
-    }
+    trial->values = mem_copy_array(other->values, experiment->objective_count,
+                                   sizeof(double));
+    if (other->outcomes != NULL)
+        trial->outcomes = mem_copy_array(
+            other->outcomes, experiment->outcome_count, sizeof(double));
     trial->violation = other->violation;
     trial->has_values = true;
     ask_tell_end_trial(ask_tell, number, JOB_SUCCEEDED);

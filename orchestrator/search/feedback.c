@@ -280,13 +280,9 @@ static struct feedback_item pop(struct feedback *feedback)
 static const double *copy_reals(const double *reals, size_t count,
                                 size_t wanted)
 {
-    double *copy;
-
     if (wanted == 0 || count != wanted)
         return NULL;
-    copy = mem_array(wanted, sizeof(*copy));
-    memcpy(copy, reals, wanted * sizeof(*copy));
-    return copy;
+    return mem_copy_array(reals, wanted, sizeof(*reals));
 }
 
 static const double *parse_reals(const char *text, size_t wanted)

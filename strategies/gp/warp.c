@@ -21,9 +21,8 @@ static int compare(const void *a, const void *b)
 void warp_locate(struct warp *warp, const double *values, size_t count)
 {
     static const double quantiles[] = {0.5, 0.75, 0.9, 1};
-    double *sorted = mem_array(count, sizeof(*sorted));
+    double *sorted = mem_copy_array(values, count, sizeof(*sorted));
 
-    memcpy(sorted, values, count * sizeof(*sorted));
     qsort(sorted, count, sizeof(*sorted), compare);
     warp->best = sorted[0];
     warp->half_scale = 0.5;

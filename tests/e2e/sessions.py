@@ -9,6 +9,15 @@ import socket
 from waiting import wait_until
 
 PATIENCE_S = 30
+# The head of an experiment; a `search` is to follow.
+SPACE = """\
+    version: 1
+    objective: {metric: loss, goal: minimize}
+    parameters:
+      x: {type: float, min: 0, max: 1}
+      k: {type: categorical, values: [a, b]}
+      y: {type: int, min: 1, max: 9, when: "k = 'b'"}
+    """
 
 
 class Client:

@@ -5,14 +5,10 @@ import json
 
 import pytest
 
-FILE = """\
-    version: 1
-    objective: {metric: loss, goal: minimize}
-    parameters:
-      x: {type: float, min: 0, max: 1}
-      k: {type: categorical, values: [a, b]}
-      y: {type: int, min: 1, max: 9, when: "k = 'b'"}
-    search: {method: tpe, seed: 5}
+from sessions import SPACE
+
+FILE = SPACE + """\
+search: {method: tpe, seed: 5}
     budget: {trials: 2}
     """
 CSV = """\

@@ -6,20 +6,12 @@ import subprocess
 
 import pytest
 
-from sessions import Client
+from sessions import SPACE, Client
 from test_replay import METHODS
 
 pytestmark = pytest.mark.sanitized
 
-FILE = """\
-    version: 1
-    objective: {metric: loss, goal: minimize}
-    parameters:
-      x: {type: float, min: 0, max: 1}
-      k: {type: categorical, values: [a, b]}
-      y: {type: int, min: 1, max: 9, when: "k = 'b'"}
-    search: {seed: 5}
-    """
+FILE = SPACE + "search: {seed: 5}\n    "
 
 
 class Session(Client):

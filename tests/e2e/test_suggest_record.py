@@ -13,18 +13,10 @@ from unittest.mock import ANY
 
 import pytest
 
-from sessions import Client, Connected, serve
+from sessions import SPACE, Client, Connected, serve
 from waiting import wait_until
 
-FILE = """\
-    version: 1
-    objective: {metric: loss, goal: minimize}
-    parameters:
-      x: {type: float, min: 0, max: 1}
-      k: {type: categorical, values: [a, b]}
-      y: {type: int, min: 1, max: 9, when: "k = 'b'"}
-    search: {method: tpe, seed: 5}
-    """
+FILE = SPACE + "search: {method: tpe, seed: 5}\n    "
 BOUNDED = FILE + "budget: {trials: 12}\n    "
 SCHEDULED = """\
     version: 1

@@ -339,8 +339,7 @@ static void commands_cancel(struct slurm_transport *transport,
     request->take = take_cancellation;
     request->answer.done = done;
     request->signal = signal;
-    request->targets = mem_array(count, sizeof(*targets));
-    memcpy(request->targets, targets, count * sizeof(*targets));
+    request->targets = mem_copy_array(targets, count, sizeof(*targets));
     request->target_count = count;
     cancel_next(request);
 }

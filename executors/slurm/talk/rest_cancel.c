@@ -160,8 +160,7 @@ void rest_cancel(struct slurm_transport *transport,
     asked->done.done = done;
     asked->left = count;
     asked->signal = signal;
-    asked->targets = mem_array(count, sizeof(*targets));
-    memcpy(asked->targets, targets, count * sizeof(*targets));
+    asked->targets = mem_copy_array(targets, count, sizeof(*targets));
     rest_link_send(asked->rest->link,
                    &(struct rest_request){.path = "", .is_nothing = true},
                    on_known, asked);

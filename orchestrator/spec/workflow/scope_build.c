@@ -120,10 +120,10 @@ static void part_from_base(const struct scope *base, struct scope *scope)
 
     if (scope->tables != base->tables)
         return;
-    copy.tables = mem_array(base->table_count, sizeof(*copy.tables));
-    memcpy(copy.tables, base->tables, base->table_count * sizeof(*copy.tables));
-    copy.columns = mem_array(base->count, sizeof(*copy.columns));
-    memcpy(copy.columns, base->columns, base->count * sizeof(*copy.columns));
+    copy.tables =
+        mem_copy_array(base->tables, base->table_count, sizeof(*copy.tables));
+    copy.columns =
+        mem_copy_array(base->columns, base->count, sizeof(*copy.columns));
     *scope = copy;
 }
 
