@@ -96,39 +96,37 @@ static int copy_revision(void *user, const struct run_row *row)
     return 0;
 }
 
-static void note_revision(const struct cli *cli, struct run *run,
-                          const char *now)
+static int note_revision(const struct cli *cli, struct run *run,
+                         const char *now, struct err *err)
 {
     char *before = NULL;
-    struct err err;
+    int status = store_get_run_uncounted(run->store, run->id, copy_revision,
+                                         &before, err);
 
-    if (store_get_run_uncounted(run->store, run->id, copy_revision, &before,
-                                &err) == 0 &&
-        strcmp(before, now) != 0) {
+    if (status == 0 && strcmp(before, now) != 0) {
         if (before[0] != '\0' && !cli->quiet)
             fprintf(stderr,
                     "smtune: the code is now at %s; the run started with %s\n",
                     now, before);
-        if (revision_record(run, now, &err) != 0)
-            fprintf(stderr,
-                    "smtune: cannot record the commit of the code: %s\n",
-                    err.text);
+        status = revision_record(run, now, err);
     }
     free(before);
+    return status;
 }
 
-/* Where it cannot be written down, the run goes on without. */
-static void note_origin(const struct cli *cli, struct run *run)
+/* Before the engine starts: the record tells of all that it does with which
+ * code it was. */
+static int note_origin(const struct cli *cli, struct run *run, struct err *err)
 {
     char *revision = revision_of(run->work_directory);
-    struct err err;
+    int status = 0;
 
     if (revision != NULL)
-        note_revision(cli, run, revision);
-    if (origin_record(run, revision, &err) != 0)
-        fprintf(stderr, "smtune: cannot record the origin of the run: %s\n",
-                err.text);
+        status = note_revision(cli, run, revision, err);
+    if (status == 0)
+        status = origin_record(run, revision, err);
     free(revision);
+    return status;
 }
 
 int foreground_check_starts(const struct run *run, struct err *err)
@@ -153,8 +151,8 @@ int foreground_drive(const struct cli *cli, struct run *run,
                         json_pack("{s:s}", "op", "resume"));
     /* A terminal that goes away is no reason to stop. */
     signal(SIGHUP, SIG_IGN);
-    note_origin(cli, run);
-    if (drive(cli, run, false, listener, result, err) == 0)
+    if (note_origin(cli, run, err) == 0 &&
+        drive(cli, run, false, listener, result, err) == 0)
         return 0;
     return err_prefix(
         err, "run '%s' could not continue (try again: smtune resume %s)",
