@@ -263,7 +263,7 @@ static void test_draw__svg_of_a_thousand_steps_in_time(void **state)
     cpu_ms = 1e3 * (double)(clock() - began) / CLOCKS_PER_SEC;
     print_message("svg of 1000 steps: %.1f ms, %zu bytes\n", cpu_ms,
                   out.length);
-#ifdef HAS_ADDRESS_SANITIZER
+#if defined HAS_ADDRESS_SANITIZER || defined IS_EMULATED
     assert_true(cpu_ms < SANITIZED_LIMIT_MS);
 #else
     assert_true(cpu_ms < LIMIT_MS);

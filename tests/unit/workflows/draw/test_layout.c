@@ -18,7 +18,7 @@
 #include "base/rng.h"
 
 /* CPU time, of which sanitizers take their share. */
-#ifdef HAS_ADDRESS_SANITIZER
+#if defined HAS_ADDRESS_SANITIZER || defined IS_EMULATED
 static const double limit_ms = 500.0;
 #else
 static const double limit_ms = 100.0;
